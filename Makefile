@@ -1,0 +1,90 @@
+# Each target that a person calls has its explanation after `##`; `make` prints them.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+EXTRAS := train,bert,plot,topics,serve
+TEST_EXTRAS := $(EXTRAS),sklearn,dev
+WORKERS ?= 2
+PYTEST_ARGS ?= -m "not slow"
+
+# A stamp is older than what it depends on exactly when its step must be run again.
+PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+REQUIREMENTS := pyproject.toml constraints.txt
+CREATED := $(VENV)/.created
+RUNNING := $(VENV)/.running
+TESTING := $(VENV)/.testing
+BROWSER := $(VENV)/.browser
+
+.PHONY: help setup demo test lint types flow pytest format bench faults audit docs clean
+
+help: ## Print this table
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(RUNNING) ## Make .venv with all that the commands need
+
+demo: setup ## Put the sentences of examples/shuffled.txt in order
+	@$(BIN)/unshuffle order examples/shuffled.txt
+
+test: lint types flow pytest ## All gates: lint, types, import contract, tests (PYTEST_ARGS= for the slow ones too)
+
+lint: $(TESTING) ## Style and format, changing nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(TESTING) ## Types, by mypy --strict
+	$(BIN)/mypy --strict
+
+flow: $(TESTING) ## Import contract: no stage imports a later one
+	$(BIN)/lint-imports
+
+pytest: $(TESTING) $(BROWSER) ## Tests only
+	$(BIN)/pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+format: $(TESTING) ## Format the code and mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(RUNNING) ## Measure speed and memory
+	$(BIN)/python scripts/bench.py
+
+faults: $(TESTING) ## Break the code on purpose and see that a test notices
+	$(BIN)/python scripts/faults.py
+
+audit: $(CREATED) ## Look for known holes in the pinned packages (asks an advisory service)
+	$(PIP_INSTALL) pip-audit
+	$(BIN)/pip-audit --strict --no-deps --disable-pip -r constraints.txt
+
+docs: $(CREATED) ## Build the documentation into site/
+	$(PIP_INSTALL) -e '.[docs]'
+	$(BIN)/zensical build
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(CREATED):
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(RUNNING): $(CREATED) $(REQUIREMENTS)
+	$(PIP_INSTALL) -e '.[$(EXTRAS)]'
+	@touch $@
+
+$(TESTING): $(CREATED) $(REQUIREMENTS)
+	$(PIP_INSTALL) -e '.[$(TEST_EXTRAS)]'
+	@touch $@ $(RUNNING)
+
+# Playwright's own browser comes from a host that is often out of reach; Debian's chromium serves as well.
+# Tried once; without it the browser tests skip.
+$(BROWSER): $(CREATED)
+	@if ! command -v chromium && [ "$$(id -u)" = 0 ] && command -v apt-get; then \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  apt-get update && apt-get install -y --no-install-recommends chromium || true; \
+	fi >/dev/null 2>&1
+	@command -v chromium >/dev/null || echo "No chromium: the browser tests will be skipped."
+	@touch $@

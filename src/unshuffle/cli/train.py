@@ -1,0 +1,53 @@
+"""`unshuffle train`: documents in, a model folder out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def train(
+    system: Annotated[str, typer.Option(help="A row of `unshuffle systems`, or a TOML file.")],
+    data: Annotated[Path, typer.Option(help="Folder with train, valid and test files.")],
+    out: Annotated[Path, typer.Option(help="Folder of the model to be made.")],
+    seed: Annotated[int, typer.Option(help="Every random draw comes from it.")] = 1,
+    resume: Annotated[bool, typer.Option(help="Go on with a training that was cut off.")] = False,
+    change: Annotated[list[str] | None, typer.Option("--set", help="Change an option: table.option=value.")] = None,
+    stages: Annotated[Path | None, typer.Option(help="Folder of stages that several trainings share.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Folder of the parse cache.")] = None,
+    results: Annotated[Path | None, typer.Option(help="Folder for the figures on valid and test.")] = None,
+    dataset: Annotated[str, typer.Option(help="Name of the data set in the figures.")] = "",
+    shuffles: Annotated[int, typer.Option(help="How often valid and test are shuffled and ordered.")] = 3,
+    beam: Annotated[int, typer.Option(help="Beam of the final figures.")] = 64,
+    threads: Annotated[int, typer.Option(help="Threads of the processor to use.")] = 1,
+) -> None:
+    """Train a system on documents in their true order."""
+    import time
+
+    import torch
+
+    from unshuffle.cli.bars import StageBars
+    from unshuffle.registry import validated
+    from unshuffle.systems import load_row
+    from unshuffle.training.config import TrainingConfig
+    from unshuffle.training.corpus import read_splits
+    from unshuffle.training.report import evaluated
+    from unshuffle.training.run import Job, train_system
+
+    torch.set_num_threads(threads)
+    row = load_row(system, change or [])
+    training = validated("training", TrainingConfig, row.training)
+    splits = read_splits(data)
+    started = time.monotonic()
+    job = Job(
+        name=row.name, config=row.system, training=training, data=splits, out=out, seed=seed, resume=resume,
+        stages=stages, cache=cache,
+    )
+    with StageBars() as bars:
+        orderer = train_system(job, bars)
+    if results is not None:
+        minutes = (time.monotonic() - started) / 60
+        path = evaluated(orderer, job, dataset or data.name, results, minutes=minutes, shuffles=shuffles, beam=beam)
+        typer.echo(str(path))

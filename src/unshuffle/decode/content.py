@@ -1,0 +1,31 @@
+"""Telling sentences apart by what they are, so that ties never fall by where a sentence stood in the input."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from unshuffle.encoders.contracts import States
+from unshuffle.graph.batch import GraphBatch, padded
+
+GOLDEN = (5**0.5 - 1) / 2
+
+
+def content_keys(states: States) -> Tensor:
+    """(sentences,) a number that depends on a sentence's vectors alone; equal for equal sentences."""
+    rows = torch.cat([states.encoded.sentences, states.sentences], 1).detach().double()
+    mix = torch.cos(torch.arange(1, rows.shape[1] + 1, dtype=rows.dtype, device=rows.device) * GOLDEN)
+    return rows @ mix
+
+
+def content_ranks(states: States, graph: GraphBatch) -> Tensor:
+    """(documents, longest) each sentence's rank among its document's by key; equals draw lots.
+
+    The lot mixes the place with the document's keys: input order could be the true order and must not decide.
+    """
+    keys = padded(content_keys(states), graph)
+    place = torch.arange(keys.shape[1], dtype=keys.dtype, device=keys.device)
+    lot = torch.frac(43758.5453 * torch.sin(12.9898 * (place + 1) + 78.233 * keys.sum(1, keepdim=True)))
+    drawn = lot.argsort(1)
+    order = drawn.gather(1, keys.gather(1, drawn).argsort(1, stable=True))
+    return order.argsort(1)

@@ -1,0 +1,212 @@
+"""Pointer whose keys tell what is still to come and what has just been said (Yin et al., AAAI 2020: FHDecoder)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Tensor, nn
+from torch.nn import functional
+
+from unshuffle.decode.beam import Prefix, beam_search
+from unshuffle.decode.content import content_ranks
+from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.follow import Followed
+from unshuffle.decode.pair_losses import Average, future_loss, history_loss
+from unshuffle.decode.pair_vectors import MODULES, EncodedPairs, PairNetworks, PairVectors
+from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
+from unshuffle.encoders.contracts import States
+from unshuffle.errors import ConfigError
+from unshuffle.graph.batch import GraphBatch, padded
+from unshuffle.graph.pairs import ordered_pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class FutureHistoryConfig:
+    """Pointer with future and history modules; the defaults are those of IRSE-GRN+FHDecoder (Lai et al., 5)."""
+
+    attention_width: Annotated[int, Ge(0)] = 0
+    """Width of the attention's hidden layer; 0 takes the width of the sentence states."""
+    pairs: Literal["sentences", "encoded"] = "sentences"
+    """`sentences`: three networks on encoder vectors; `encoded`: a pair encoder's vectors for all three (BERSON)."""
+    pair_width: Annotated[int, Ge(1)] = 256
+    """Width of a pair's vector; a pair encoder brings its own."""
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
+    """In the pair networks."""
+    keys: Literal["pair", "concatenate", "add"] = "concatenate"
+    """A key is the pair key alone (Yin20), both joined and projected (IRSE-GRN), or both added (BERSON)."""
+    divide: Literal["sentences", "left"] = "sentences"
+    """Future sums are divided by the document's sentences, or by the others that are left."""
+    pair_loss_weight: Annotated[float, Ge(0)] = 0.5
+    average: Average = "document"
+    """Losses are summed over a document's choices, pairs over its sentences; `choice` averages over both (BERSON)."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTables:
+    """What pairs add to a candidate's key; rows are the other sentence, columns the candidate."""
+
+    future: Tensor  # (documents, longest, longest, attention) while the other is left, both directions together
+    last: Tensor  # (documents, longest, longest, attention) when the other was chosen last
+    before_last: Tensor  # (documents, longest, longest, attention) when it was chosen before that
+
+
+@decoders.register("future_history", FutureHistoryConfig)
+class FutureHistory(Pointer):
+    """Keys add up the pairs with the last two chosen and the mean of the pairs with all that are left.
+
+    The release divides the mean by the batch's longest document in training and by the document's own length in
+    search; here it is the latter in both. Its history losses ask about the same pairs, their negatives drawn row by
+    row in Python. Nothing non-linear lies between pair vectors and keys, so every pair's share is computed once.
+    """
+
+    def __init__(
+        self, config: FutureHistoryConfig, *, width: int, encoded_width: int, pair_width: int = 0
+    ) -> None:
+        pointer = PointerConfig(attention_width=config.attention_width)
+        super().__init__(pointer, width=width, encoded_width=encoded_width)
+        self.config = config
+        attention = config.attention_width or width
+        self.networks = self.encoded_pairs = None
+        if config.pairs == "sentences":
+            self.networks = PairNetworks(width=encoded_width, pair_width=config.pair_width, dropout=config.dropout)
+            vector = self.networks.width
+        elif pair_width:
+            self.encoded_pairs = EncodedPairs(width=pair_width, dropout=config.dropout)
+            vector = self.encoded_pairs.width
+        else:
+            raise ConfigError("decoder.pairs: 'encoded' needs a sentence encoder that encodes pairs. Use 'sentences'.")
+        self.pair_key = nn.Linear(4 * vector, attention, bias=False)
+        self.merge = nn.Linear(2 * attention, attention, bias=False) if config.keys == "concatenate" else None
+        if config.keys == "pair":
+            del self.key
+
+    def keys(self, states: States) -> Tensor:
+        """(sentences, attention) what a sentence alone gives to its key."""
+        if self.config.keys == "pair":
+            return states.sentences.new_zeros(len(states.sentences), self.pair_key.out_features)
+        keys = super().keys(states)
+        return keys if self.merge is None else functional.linear(keys, self.merge.weight.chunk(2, 1)[1])
+
+    def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """Log-probability of each choice when the given order is followed."""
+        return self._transitions(states, graph, gold, self._vectors(states, graph, gold))
+
+    def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """Negative log-likelihood of the true order, and of the pair modules' answers by their weight."""
+        said = self._vectors(states, graph, gold)
+        choices = -self._transitions(states, graph, gold, said)
+        average = self.config.average
+        if average == "choice":
+            choices = choices / (graph.sizes - 1).clamp_min(1)[graph.document_of_sentence]
+        pairs = future_loss(said[0], graph, gold, average)
+        if self.networks is not None:
+            pairs = pairs + sum(history_loss(said[far], far, graph, gold, average) for far in (1, 2))
+        return choices.sum() / graph.documents + self.config.pair_loss_weight * pairs
+
+    def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
+        """Beam search over all documents at once."""
+        memory = FutureHistoryMemory(self, states, graph)
+        return beam_search(memory, graph.sizes, search, content_ranks(states, graph))
+
+    def tables(self, said: list[PairVectors], graph: GraphBatch, row: Tensor) -> KeyTables:
+        """Every pair's share of the keys; `row`: (sentences,) where a sentence stands among the rows."""
+        weight = self.pair_key.weight
+        if self.merge is not None:
+            weight = self.merge.weight.chunk(2, 1)[0] @ weight  # two linear maps are one
+        last, before_last, later, earlier = weight.chunk(4, 1)
+        future, *history = said
+        turned = self.encoded_pairs is not None  # BERSON's vectors are of (chosen, candidate)
+        return KeyTables(
+            future=_table(future, later, graph, row, turned=False) + _table(future, earlier, graph, row, turned=True),
+            last=_table(history[0], last, graph, row, turned=turned),
+            before_last=_table(history[1], before_last, graph, row, turned=turned),
+        )
+
+    def share(self, graph: GraphBatch, step: Tensor | int) -> Tensor:
+        """What a future sum is divided by, for all documents at some step."""
+        sizes = graph.sizes if self.config.divide == "sentences" else (graph.sizes - step - 1).clamp_min(1)
+        return sizes.to(self.pair_key.weight.dtype)
+
+    def _vectors(self, states: States, graph: GraphBatch, gold: Gold | None) -> list[PairVectors]:
+        """Future, history 1 and history 2; where an order is followed, history is of earlier sentences only."""
+        pairs = ordered_pairs(graph)
+        encoded = states.encoded
+        if self.networks is not None:
+            one, other = gold.place[pairs] if gold is not None else pairs
+            history = pairs if gold is None else pairs[:, one > other]
+            vectors: list[PairVectors] = self.networks(encoded.sentences, [pairs, history, history])
+            return vectors
+        if self.encoded_pairs is None or encoded.pairs is None:
+            raise ConfigError("decoder.pairs: 'encoded', but the sentence encoder gave no pairs. Use 'sentences'.")
+        return [self.encoded_pairs(encoded.pairs, pairs)] * MODULES
+
+    def _transitions(self, states: States, graph: GraphBatch, gold: Gold, said: list[PairVectors]) -> Tensor:
+        followed = Followed.of(graph, gold)
+        tables = self.tables(said, graph, gold.place)  # rows now stand in the order that is followed
+        steps = torch.arange(tables.future.shape[1], device=gold.place.device)
+        divisor = torch.stack([self.share(graph, step) for step in steps], 1)  # (documents, steps)
+        left = tables.future.flip(1).cumsum(1).flip(1)  # sums over the other sentences not yet chosen
+        keys = left / divisor[..., None, None]
+        keys = keys + _moved_on(tables.last, 1) + _moved_on(tables.before_last, 2)
+        keys = keys[followed.document, followed.step] + padded(self.keys(states), graph)[followed.document]
+        return followed.log_probabilities(self.attend(self.follow(states, graph, followed.order), keys))
+
+
+def _table(said: PairVectors, weight: Tensor, graph: GraphBatch, row: Tensor, *, turned: bool) -> Tensor:
+    """(documents, longest, longest, attention): pairs by the other's row and the candidate's number."""
+    candidate, other = said.pairs.flip(0) if turned else said.pairs
+    document = graph.document_of_sentence[candidate]
+    longest = int(graph.sizes.max())
+    table = weight.new_zeros(graph.documents, longest, longest, len(weight))
+    where = document, row[other], candidate - graph.first_sentence[document]
+    return table.index_put(where, functional.linear(said.vectors, weight))
+
+
+def _moved_on(table: Tensor, steps: int) -> Tensor:
+    """Rows as seen some steps later; nothing before that."""
+    return functional.pad(table, (0, 0, 0, 0, steps, 0))[:, :-steps]
+
+
+@dataclass(frozen=True, slots=True)
+class FutureHistoryCarry:
+    """The LSTM's state and each candidate's sum over the sentences that are left."""
+
+    pointer: Carry
+    left: Tensor  # (rows, longest, attention)
+
+
+class FutureHistoryMemory:
+    """Key tables of all pairs; a step gathers two rows and takes the chosen sentence off the running sums."""
+
+    def __init__(self, decoder: FutureHistory, states: States, graph: GraphBatch) -> None:
+        self.decoder = decoder
+        self.graph = graph
+        self.pointer = PointerMemory(decoder, states, graph)
+        number = torch.arange(graph.sentences, device=graph.sizes.device)
+        number = number - graph.first_sentence[graph.document_of_sentence]
+        self.tables = decoder.tables(decoder._vectors(states, graph, None), graph, number)
+
+    def begin(self) -> FutureHistoryCarry:
+        """Everything is left."""
+        return FutureHistoryCarry(self.pointer.begin(), self.tables.future.sum(1))
+
+    def advance(
+        self, carry: FutureHistoryCarry, parent: Tensor, document: Tensor, choice: Tensor
+    ) -> FutureHistoryCarry:
+        """One fewer is left."""
+        left = carry.left[parent] - self.tables.future[document, choice]
+        return FutureHistoryCarry(self.pointer.advance(carry.pointer, parent, document, choice), left)
+
+    def logits(self, carry: FutureHistoryCarry, prefix: Prefix) -> Tensor:
+        """(rows, longest)."""
+        document, chosen = prefix.document, prefix.chosen
+        keys = carry.left / self.decoder.share(self.graph, chosen.shape[1])[document, None, None]
+        keys += self.pointer.keys[document]
+        if chosen.shape[1] > 0:
+            keys += self.tables.last[document, chosen[:, -1]]
+        if chosen.shape[1] > 1:
+            keys += self.tables.before_last[document, chosen[:, -2]]
+        return self.decoder.attend(carry.pointer.hidden, keys)

@@ -1,0 +1,119 @@
+"""Pointer network: an LSTM reads the order so far and points at the next sentence (Lai et al., 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from annotated_types import Ge
+from torch import Tensor, nn
+
+from unshuffle.decode.beam import Prefix, beam_search
+from unshuffle.decode.content import content_ranks
+from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.follow import Followed
+from unshuffle.encoders.contracts import States
+from unshuffle.encoders.recurrence import Layout, read_one_way
+from unshuffle.graph.batch import GraphBatch, padded
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointerConfig:
+    """Pointer decoder; its LSTM is as wide as the document state."""
+
+    attention_width: Annotated[int, Ge(0)] = 0
+    """Width of the attention's hidden layer; 0 takes the width of the sentence states."""
+
+
+@decoders.register("pointer", PointerConfig)
+class Pointer(nn.Module):
+    """Starts from the document state; keys are [encoder vector; state], inputs are encoder vectors."""
+
+    order_sensitive = False
+
+    def __init__(self, config: PointerConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
+        super().__init__()
+        attention = config.attention_width or width
+        self.lstm = nn.LSTM(encoded_width, width)
+        self.key = nn.Linear(encoded_width + width, attention)
+        self.query = nn.Linear(width, attention)
+        self.score = nn.Linear(attention, 1)
+
+    def keys(self, states: States) -> Tensor:
+        """(sentences, attention)."""
+        keys: Tensor = self.key(torch.cat([states.encoded.sentences, states.sentences], 1))
+        return keys
+
+    def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """Log-probability of each choice when the given order is followed."""
+        followed = Followed.of(graph, gold)
+        hidden = self.follow(states, graph, followed.order)
+        keys = padded(self.keys(states), graph)  # (documents, longest, attention)
+        return followed.log_probabilities(self.attend(hidden, keys[followed.document]))
+
+    def attend(self, hidden: Tensor, keys: Tensor) -> Tensor:
+        """(rows, width), (rows, longest, attention) -> (rows, longest) score of each sentence as the next."""
+        logits: Tensor = self.score(torch.tanh(self.query(hidden)[:, None] + keys)).squeeze(-1)
+        return logits
+
+    def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """Negative log-likelihood of the true order, per document."""
+        return -self.transitions(states, graph, gold).sum() / graph.documents
+
+    def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
+        """Beam search over all documents at once."""
+        return beam_search(
+            PointerMemory(self, states, graph), graph.sizes, search, content_ranks(states, graph)
+        )
+
+    def follow(self, states: States, graph: GraphBatch, order: Tensor) -> Tensor:
+        """(sentences, width): the LSTM's state before each choice, in the order that is followed."""
+        vectors = states.encoded.sentences[order]
+        first = graph.first_sentence
+        inputs = torch.cat([vectors.new_zeros(1, vectors.shape[1]), vectors[:-1]])
+        inputs = inputs.index_fill(0, first, 0.0)  # nothing has been read before the first choice
+        layout = Layout.of(graph.sizes)
+        read = read_one_way(self.lstm, inputs[layout.forward], states.documents[layout.order], layout)
+        return torch.empty_like(read).index_copy(0, layout.forward, read)
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """The recurrent state of each partial order."""
+
+    hidden: Tensor  # (rows, width)
+    cell: Tensor  # (rows, width)
+
+
+class PointerMemory:
+    """Keys and the input half of the LSTM's gates, computed once per sentence."""
+
+    def __init__(self, pointer: Pointer, states: States, graph: GraphBatch) -> None:
+        self.pointer = pointer
+        lstm = pointer.lstm
+        self.bias = lstm.bias_ih_l0 + lstm.bias_hh_l0
+        self.inputs = padded(torch.addmm(self.bias, states.encoded.sentences, lstm.weight_ih_l0.t()), graph)
+        self.keys = padded(pointer.keys(states), graph)
+        self.documents = states.documents
+
+    def begin(self) -> Carry:
+        """Nothing read: the input is zero, the state the document's."""
+        gates = self.bias + self.documents @ self.pointer.lstm.weight_hh_l0.t()
+        return _lstm_step(gates, torch.zeros_like(self.documents))
+
+    def advance(self, carry: Carry, parent: Tensor, document: Tensor, choice: Tensor) -> Carry:
+        """Children of one parent share its recurrent product."""
+        parents, which = parent.unique(return_inverse=True)
+        recurrent = carry.hidden[parents] @ self.pointer.lstm.weight_hh_l0.t()
+        return _lstm_step(self.inputs[document, choice] + recurrent[which], carry.cell[parent])
+
+    def logits(self, carry: Carry, prefix: Prefix) -> Tensor:
+        """(rows, longest)."""
+        return self.pointer.attend(carry.hidden, self.keys[prefix.document])
+
+
+def _lstm_step(gates: Tensor, cell: Tensor) -> Carry:
+    let_in, forget, candidate, let_out = gates.chunk(4, 1)
+    cell = forget.sigmoid() * cell + let_in.sigmoid() * candidate.tanh()
+    return Carry(let_out.sigmoid() * cell.tanh(), cell)

@@ -1,0 +1,55 @@
+"""What travels along mentions and relations of the graph; gates on concatenations are split per node."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from unshuffle.graph.batch import GraphBatch, add_into
+
+
+class MentionMessages(nn.Module):
+    """Along each mention the source sends [its state; the role] through a gate that also sees the target (3.2)."""
+
+    def __init__(self, *, target: int, source: int, role: int) -> None:
+        super().__init__()
+        self.source_width = source
+        self.width = source + role
+        self.from_target = nn.Linear(target, self.width)
+        self.from_source = nn.Linear(source, self.width, bias=False)
+        self.from_role = nn.Linear(role, self.width, bias=False)
+
+    def forward(self, target: Tensor, source: Tensor, edges: Tensor, roles: Tensor, role_vectors: Tensor) -> Tensor:
+        """`edges`: (2, mentions) target and source of each; gives (targets, source + role)."""
+        end, start = edges
+        gate = self.from_target(target)[end] + self.from_source(source)[start] + self.from_role(role_vectors)[roles]
+        sent = torch.cat([source[start], role_vectors[roles]], 1)  # (mentions, source + role)
+        return add_into(gate.sigmoid() * sent, end, len(target))
+
+    def from_nothing(self, end: Tensor, roles: Tensor, role_vectors: Tensor, targets: int) -> Tensor:
+        """The same while all states are zero: only roles speak, so gates are a table over them."""
+        gate = (self.from_role(role_vectors) + self.from_target.bias).sigmoid()[:, self.source_width :]
+        sent = nn.functional.pad(gate * role_vectors, (self.source_width, 0))  # (roles, source + role)
+        return add_into(sent[roles], end, targets)
+
+
+class RelationMessages(nn.Module):
+    """Related entities send their states through a gate that knows how similar they are (Yin et al., JAIR 2021).
+
+    The paper's equation passes an entity its own state; the neighbour's is surely meant and is passed here.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.from_target = nn.Linear(width, width)
+        self.from_source = nn.Linear(width, width, bias=False)
+        self.similarity_scale = nn.Parameter(torch.zeros(()))
+
+    def forward(self, state: Tensor, graph: GraphBatch) -> Tensor:
+        """(entities, width) -> (entities, width)."""
+        end, start = torch.cat([graph.relations, graph.relations.flip(0)], 1)
+        similarity = torch.cat([graph.similarity, graph.similarity]).clamp_min(1e-9)
+        share = similarity / add_into(similarity, end, len(state)).clamp_min(1e-9)[end]
+        gate = self.from_target(state)[end] + self.from_source(state)[start]
+        gate = (gate + self.similarity_scale * share.log()[:, None]).sigmoid()
+        return add_into(gate * state[start], end, len(state))

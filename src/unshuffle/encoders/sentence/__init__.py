@@ -1,0 +1,25 @@
+"""Words to sentence vectors; importing this package registers every kind."""
+
+from unshuffle.encoders.sentence import (
+    bag,
+    bilstm,
+    bilstm_layers,
+    bilstm_topics,
+    cnn,
+    lstm,
+    transformer,
+    transformer_joined,
+    transformer_pair,
+)
+
+__all__ = [
+    "bag",
+    "bilstm",
+    "bilstm_layers",
+    "bilstm_topics",
+    "cnn",
+    "lstm",
+    "transformer",
+    "transformer_joined",
+    "transformer_pair",
+]

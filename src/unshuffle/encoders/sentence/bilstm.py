@@ -1,0 +1,53 @@
+"""BiLSTM over word vectors: the last states of both directions (Lai et al., 3.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Lt, MultipleOf
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.recurrence import Layout, read_both_ways
+from unshuffle.encoders.sentence.embedding import WordEmbedding
+from unshuffle.graph.batch import Batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiLSTMConfig:
+    """Bidirectional LSTM sentence encoder."""
+
+    width: Annotated[int, Ge(2), MultipleOf(2)] = 512
+    """Both directions together."""
+    word_width: Annotated[int, Ge(1)] = 100
+    word_dropout: Annotated[float, Ge(0), Lt(1)] = 0.5
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.5
+    """On the sentence vectors."""
+
+
+@sentence_encoders.register("bilstm", BiLSTMConfig)
+class BiLSTM(nn.Module):
+    """Reads a sentence from both ends; its vector is where the two readers stop."""
+
+    order_sensitive = False
+    pair_width = 0
+
+    def __init__(self, config: BiLSTMConfig, *, words: int, vectors: Tensor | None = None) -> None:
+        super().__init__()
+        self.width = config.width
+        self.entity_width = config.word_width
+        self.embedding = WordEmbedding(
+            words=words, width=config.word_width, dropout=config.word_dropout, vectors=vectors
+        )
+        self.lstm = nn.LSTM(config.word_width, config.width // 2, bidirectional=True)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch) -> Encoded:
+        """(words,) -> (sentences, width)."""
+        layout = Layout.of(batch.tokens.lengths)
+        hidden = read_both_ways(self.lstm, self.embedding(batch.tokens.ids), layout)
+        vectors = hidden[layout.last].flatten(1)[batch.tokens.distinct]
+        return Encoded(
+            sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
+        )

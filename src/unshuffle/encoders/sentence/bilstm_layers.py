@@ -1,0 +1,107 @@
+"""Several BiLSTM layers, then the last states (L-TSort) or attention over the words (Wang and Wan, 2019: HAN)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal, cast
+
+import torch
+from annotated_types import Ge, Lt, MultipleOf
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.recurrence import Layout, read_both_ways
+from unshuffle.encoders.segments import segment_of, segment_softmax
+from unshuffle.encoders.sentence.embedding import WordEmbedding
+from unshuffle.errors import ConfigError
+from unshuffle.graph.batch import Batch, add_into
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiLSTMLayersConfig:
+    """Deep bidirectional LSTM sentence encoder; the defaults are HAN's.
+
+    L-TSort (Prabhumoye et al., 2020): width 1000, word_width 300, pooling "last", dropouts 0.2.
+    """
+
+    width: Annotated[int, Ge(2), MultipleOf(2)] = 512
+    """Both directions together."""
+    layers: Annotated[int, Ge(1)] = 2
+    pooling: Literal["attention", "last"] = "attention"
+    """`attention`: heads with a learned query each; `last`: where the two readers of the top layer stop."""
+    heads: Annotated[int, Ge(1)] = 4
+    word_width: Annotated[int, Ge(1)] = 300
+    word_dropout: Annotated[float, Ge(0), Lt(1)] = 0.15
+    layer_dropout: Annotated[float, Ge(0), Lt(1)] = 0.15
+    """Between layers."""
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.15
+    """On the sentence vectors."""
+
+
+@sentence_encoders.register("bilstm_layers", BiLSTMLayersConfig)
+class BiLSTMLayers(nn.Module):
+    """Each layer reads what the one below saw from both sides of a word."""
+
+    order_sensitive = False
+    pair_width = 0
+
+    def __init__(self, config: BiLSTMLayersConfig, *, words: int, vectors: Tensor | None = None) -> None:
+        super().__init__()
+        self.width = config.width
+        self.entity_width = config.word_width
+        self.embedding = WordEmbedding(
+            words=words, width=config.word_width, dropout=config.word_dropout, vectors=vectors
+        )
+        inputs = [config.word_width, *[config.width] * (config.layers - 1)]
+        self.layers = nn.ModuleList(nn.LSTM(size, config.width // 2, bidirectional=True) for size in inputs)
+        self.attention = WordAttention(config.width, config.heads) if config.pooling == "attention" else None
+        self.between = nn.Dropout(config.layer_dropout)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch) -> Encoded:
+        """(words,) -> (sentences, width)."""
+        layout = Layout.of(batch.tokens.lengths)
+        words = self.embedding(batch.tokens.ids)
+        for depth, lstm in enumerate(self.layers):
+            hidden = read_both_ways(cast(nn.LSTM, lstm), self.between(words) if depth else words, layout)  # (words, 2, width / 2)
+            # The two directions stand in places of their own; the next layer wants both beside their word.
+            forward = torch.empty_like(hidden[:, 0]).index_copy(0, layout.forward, hidden[:, 0])
+            backward = torch.empty_like(hidden[:, 1]).index_copy(0, layout.backward, hidden[:, 1])
+            words = torch.cat([forward, backward], 1)
+        if self.attention is not None:
+            vectors = self.attention(words, batch.tokens.lengths)
+        else:
+            vectors = hidden[layout.last].flatten(1)
+        return Encoded(
+            sentences=self.dropout(vectors[batch.tokens.distinct]),
+            entities=self.embedding(batch.entity_words),
+            topics=batch.topics,
+        )
+
+
+class WordAttention(nn.Module):
+    """Each head looks for what its learned query asks; scaled dot products, then a projection.
+
+    What the learned query is compared with is not described; keys and values are projections of the words here.
+    """
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        if width % heads:
+            raise ConfigError(f"sentence_encoder.heads: {width} is not divisible by {heads}. Choose another number.")
+        self.heads = heads
+        self.query = nn.Parameter(torch.empty(heads, width // heads))
+        nn.init.normal_(self.query)
+        self.key_value = nn.Linear(width, 2 * width)
+        self.output = nn.Linear(width, width)
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        """(words, width) -> (sentences, width)."""
+        sentence = segment_of(lengths)
+        key, value = self.key_value(words).view(len(words), 2, self.heads, -1).unbind(1)  # (words, heads, part)
+        scores = (key * self.query).sum(-1) / math.sqrt(key.shape[-1])
+        share = segment_softmax(scores, sentence, len(lengths))  # (words, heads)
+        heard = add_into(share[..., None] * value, sentence, len(lengths))
+        vectors: Tensor = self.output(heard.flatten(1))
+        return vectors

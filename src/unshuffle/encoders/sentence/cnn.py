@@ -1,0 +1,74 @@
+"""Convolution over word vectors, the strongest answer of each filter (Chen et al., 2016; Gong et al., 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import torch
+from annotated_types import Ge, Lt, MinLen
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.segments import segment_max, segment_of
+from unshuffle.encoders.sentence.embedding import WordEmbedding
+from unshuffle.graph.batch import Batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class CNNConfig:
+    """Convolutional sentence encoder; the defaults are Chen et al.'s, (3, 4, 5) with 512 ReLU filters Gong et al.'s."""
+
+    windows: Annotated[tuple[Annotated[int, Ge(1)], ...], MinLen(1)] = (3,)
+    """How many words in a row a filter sees; one set of filters for each."""
+    filters: Annotated[int, Ge(1)] = 100
+    """Filters of each window; the sentence vector is as wide as all together."""
+    activation: Literal["tanh", "relu"] = "tanh"
+    word_width: Annotated[int, Ge(1)] = 100
+    word_dropout: Annotated[float, Ge(0), Lt(1)] = 0.0
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.2
+    """On the sentence vectors."""
+
+
+@sentence_encoders.register("cnn", CNNConfig)
+class CNN(nn.Module):
+    """Slides filters over a sentence with zeros around it, so that every word is once the middle of a window."""
+
+    order_sensitive = False
+    pair_width = 0
+
+    def __init__(self, config: CNNConfig, *, words: int, vectors: Tensor | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.width = config.filters * len(config.windows)
+        self.entity_width = config.word_width
+        self.embedding = WordEmbedding(
+            words=words, width=config.word_width, dropout=config.word_dropout, vectors=vectors
+        )
+        self.filters = nn.ModuleList(nn.Linear(size * config.word_width, config.filters) for size in config.windows)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch) -> Encoded:
+        """(words,) -> (sentences, width)."""
+        words, lengths = self.embedding(batch.tokens.ids), batch.tokens.lengths
+        sentence = segment_of(lengths)
+        answers = [
+            segment_max(filters(_windows(words, sentence, size)), sentence, len(lengths))
+            for size, filters in zip(self.config.windows, self.filters, strict=True)
+        ]
+        # Both activations grow with their input, so the maximum may come first and fewer numbers are bent.
+        bend = torch.tanh if self.config.activation == "tanh" else torch.relu
+        vectors = bend(torch.cat(answers, 1))[batch.tokens.distinct]
+        return Encoded(
+            sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
+        )
+
+
+def _windows(words: Tensor, sentence: Tensor, size: int) -> Tensor:
+    """(words, width) -> (words, size width): each word with its neighbours, zeros beyond its sentence."""
+    count = len(words)
+    offset = torch.arange(size, device=words.device) - (size - 1) // 2
+    place = torch.arange(count, device=words.device)[:, None] + offset  # (words, size)
+    within = place.clamp(0, count - 1)
+    outside = (place != within) | (sentence[within] != sentence[:, None])
+    return words[within].masked_fill(outside[..., None], 0).flatten(1)

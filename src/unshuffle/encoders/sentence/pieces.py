@@ -1,0 +1,118 @@
+"""A pretrained transformer over word pieces laid end to end, run in chunks of like length so that little is padding."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from unshuffle.encoders.segments import segment_mean, segment_of
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig, freeze, load
+from unshuffle.errors import ConfigError
+from unshuffle.graph.batch import GraphBatch, add_into
+
+POSITIONS_AFTER_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
+"""Kinds that number positions from behind their padding number on."""
+TWO_SEPARATORS = POSITIONS_AFTER_PADDING | {"bart"}
+"""Kinds that are trained with two separators between the sentences of a pair."""
+
+
+class Pieces(nn.Module):
+    """Contextual vectors of word pieces; a frozen transformer always computes as in inference."""
+
+    def __init__(self, config: PretrainedConfig, *, words: int) -> None:
+        super().__init__()
+        model = load(config)
+        description = model.config
+        if words > description.vocab_size:
+            raise ConfigError(
+                f"sentence_encoder: the tokenizer has {words} pieces and the transformer {description.vocab_size}. "
+                "Use the tokenizer of the same source."
+            )
+        kind = description.model_type
+        self.model = cast(nn.Module, model)
+        self.budget = config.chunk_tokens
+        self.padding = description.pad_token_id or 0
+        self.width = int(description.hidden_size)
+        self.longest = int(description.max_position_embeddings)
+        if kind in POSITIONS_AFTER_PADDING:
+            self.longest -= self.padding + 1
+        self.separators = 2 if kind in TWO_SEPARATORS else 1
+        self.knows_segments = getattr(description, "type_vocab_size", 0) > 1
+        self.frozen = freeze(self.model, config)
+        self.train(self.training)
+
+    def train(self, mode: bool = True) -> Pieces:
+        """Never lets a frozen transformer drop anything, so what it says may be kept."""
+        super().train(mode)
+        if self.frozen:
+            self.model.eval()
+        return self
+
+    def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
+        """(pieces,) of sequences with these lengths, end to end -> (pieces, width)."""
+        start = lengths.cumsum(0) - lengths
+        states = [next(self.model.parameters()).new_zeros(0, self.width)]
+        places = [ids[:0]]
+        for rows in chunks(lengths, self.budget):
+            step = torch.arange(int(lengths[rows].max()), device=ids.device)
+            here = step < lengths[rows, None]  # (rows, longest)
+            place = (start[rows, None] + step)[here]
+            arguments: dict[str, Any] = {"attention_mask": here.long()}
+            if segments is not None and self.knows_segments:
+                arguments["token_type_ids"] = _table(segments[place], here, 0)
+            output = self.model(input_ids=_table(ids[place], here, self.padding), **arguments)
+            states.append(output.last_hidden_state[here])
+            places.append(place)
+        found = torch.cat(states)
+        return torch.empty_like(found).index_copy(0, torch.cat(places), found)
+
+
+def chunks(lengths: Tensor, budget: int) -> list[Tensor]:
+    """Rows in groups, short ones first: a group ends when it is full, or long enough and too uneven."""
+    if not len(lengths):
+        return []
+    order = torch.argsort(lengths, stable=True)
+    first, sizes = 0, []
+    by_length = lengths[order].tolist()
+    for row, length in enumerate(by_length):
+        rows = row - first
+        uneven = rows * length >= 512 and length > 1.25 * by_length[first]
+        if rows and ((rows + 1) * length > budget or uneven):
+            sizes.append(rows)
+            first = row
+    return list(order.split([*sizes, len(by_length) - first]))
+
+
+def read_pieces(lengths: Tensor, longest: int) -> Tensor:
+    """(pieces,) which ones of sentences laid end to end are read: the first ones, and the mark at the end."""
+    place = place_of_piece(lengths)
+    return (place < longest - 1) | (place == lengths.repeat_interleave(lengths) - 1)
+
+
+def place_of_piece(lengths: Tensor) -> Tensor:
+    """(pieces,) the place of each piece in its own sequence."""
+    sequence = segment_of(lengths)
+    return torch.arange(len(sequence), device=lengths.device) - (lengths.cumsum(0) - lengths)[sequence]
+
+
+def mean_over_mentions(mentions: Tensor, found: Tensor, graph: GraphBatch) -> Tensor:
+    """(mentions, width) -> (entities, width): mean over those that were found, zeros for an entity without any."""
+    share = found.to(mentions.dtype)[:, None]
+    counts = add_into(share, graph.mentions[0], graph.entities).clamp_min(1)
+    return add_into(mentions * share, graph.mentions[0], graph.entities) / counts
+
+
+def entity_vectors(states: Tensor, mention: Tensor, piece: Tensor, graph: GraphBatch) -> Tensor:
+    """(pieces, width) -> (entities, width): mean over the pieces of each mention, then over mentions.
+
+    The released program averages occurrences within a sentence first; here all their pieces are averaged at once.
+    """
+    count = graph.mentions.shape[1]
+    found = torch.zeros(count, dtype=torch.bool, device=mention.device).index_fill(0, mention, True)
+    return mean_over_mentions(segment_mean(states[piece], mention, count), found, graph)
+
+
+def _table(values: Tensor, here: Tensor, padding: int) -> Tensor:
+    return torch.full(here.shape, padding, dtype=values.dtype, device=values.device).masked_scatter(here, values)

@@ -1,0 +1,143 @@
+"""A pretrained transformer that reads each sentence on its own; entities are vectors in context (Lai et al., 5.1)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.segments import segment_mean, segment_of
+from unshuffle.encoders.sentence.cache import VectorCache
+from unshuffle.encoders.sentence.pieces import Pieces, mean_over_mentions, place_of_piece, read_pieces
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.graph.batch import Batch, Tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig(PretrainedConfig):
+    """Sentence encoder on a pretrained transformer."""
+
+    pooling: Literal["mean", "first"] = "mean"
+    """`mean`: over word pieces and [SEP] without [CLS], as IRSE-GRN's program; `first`: [CLS], as RankTxNet."""
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.5
+    """On the sentence vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """Sets of pieces whose mean is a vector: first one a distinct sentence, then one a mention of which any is read."""
+
+    stretch: Tensor  # (entries,)
+    piece: Tensor  # (entries,) flat
+    sentence: Tensor  # (stretches,) the distinct sentence each lies in
+
+    @classmethod
+    def of(cls, batch: Batch, pooling: str, longest: int) -> tuple[Stretches, Tensor]:
+        """Also (mentions,) the stretch of each mention, -1 where it has none."""
+        lengths = batch.tokens.lengths
+        sentence, place = segment_of(lengths), place_of_piece(lengths)
+        alone = lengths[sentence] == 1
+        pooled = (place > 0) | alone if pooling == "mean" else place == 0
+        read = read_pieces(lengths, longest)
+        mention, piece = batch.spans[:, read[batch.spans[1]]]
+        known, which = mention.unique(return_inverse=True)
+        own = (pooled & read).nonzero().squeeze(1)
+        stretch_of_mention = mention.new_full((batch.graph.mentions.shape[1],), -1)
+        stretch_of_mention[known] = torch.arange(len(known), device=known.device) + len(lengths)
+        stretches = cls(
+            stretch=torch.cat([sentence[own], which + len(lengths)]),
+            piece=torch.cat([own, piece]),
+            sentence=torch.cat(
+                [
+                    torch.arange(len(lengths), device=lengths.device),
+                    batch.tokens.distinct[batch.graph.mentions[1, known]],
+                ]
+            ),
+        )
+        return stretches, stretch_of_mention
+
+
+@sentence_encoders.register("transformer", TransformerConfig)
+class Transformer(nn.Module):
+    """Sentences are the mean of their word pieces or [CLS]; entities the mean of their mentions' word pieces."""
+
+    order_sensitive = False
+    pair_width = 0
+
+    def __init__(self, config: TransformerConfig, *, words: int, vectors: Tensor | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.pieces = Pieces(config, words=words)
+        self.width = self.entity_width = self.pieces.width
+        self.dropout = nn.Dropout(config.dropout)
+        self.cache: VectorCache | None = None
+        self.register_load_state_dict_post_hook(_forget_cache)  # other weights, other vectors
+
+    def use_cache(self, folder: str | os.PathLike[str]) -> bool:
+        """Keeps vectors in a folder from now on; only a frozen transformer can, and it says whether it does."""
+        if self.pieces.frozen:
+            self.cache = VectorCache(folder, self.pieces)
+        return self.cache is not None
+
+    def forward(self, batch: Batch) -> Encoded:
+        """(pieces,) -> (sentences, width), (entities, width)."""
+        tokens, graph = batch.tokens, batch.graph
+        stretches, of_mention = Stretches.of(batch, self.config.pooling, self.pieces.longest)
+        if self.cache is None:
+            vectors = self._read(tokens, stretches)
+        else:
+            vectors = self._remembered(self.cache, tokens, stretches)
+        entities = mean_over_mentions(vectors[of_mention.clamp_min(0)], of_mention >= 0, graph)
+        sentences = vectors[tokens.distinct]
+        return Encoded(sentences=self.dropout(sentences), entities=entities, topics=batch.topics)
+
+    def _read(self, tokens: Tokens, stretches: Stretches) -> Tensor:
+        """(stretches, width)."""
+        read = read_pieces(tokens.lengths, self.pieces.longest)
+        states = self.pieces(tokens.ids[read], tokens.lengths.clamp_max(self.pieces.longest))
+        number = read.cumsum(0) - 1  # of a piece among those that are read
+        return segment_mean(states[number[stretches.piece]], stretches.stretch, len(stretches.sentence))
+
+    @torch.no_grad()
+    def _remembered(self, cache: VectorCache, tokens: Tokens, stretches: Stretches) -> Tensor:
+        """The same from disk where it is known; rounded alike whether it is or not."""
+        pieces = tokens.ids.split(tokens.lengths.tolist())
+        first = tokens.lengths.cumsum(0) - tokens.lengths
+        order = torch.argsort(stretches.stretch, stable=True)
+        entries = torch.bincount(stretches.stretch, minlength=len(stretches.sentence)).tolist()
+        sentences = stretches.sentence.tolist()
+        keys = [
+            cache.key(pieces[sentence], place - first[sentence])
+            for sentence, place in zip(sentences, stretches.piece[order].split(entries), strict=True)
+        ]
+        known = cache.read(keys, self.width)
+        missing = torch.tensor([key not in known for key in keys], device=first.device)
+        if missing.any():
+            fresh = self._read(*_part(tokens, stretches, missing)).half().float().cpu()
+            names = [key for key in keys if key not in known]
+            known |= (new := dict(zip(names, fresh, strict=True)))
+            cache.write(new)
+        return torch.stack([known[key] for key in keys]).to(first.device)
+
+
+def _part(tokens: Tokens, stretches: Stretches, wanted: Tensor) -> tuple[Tokens, Stretches]:
+    """Only the wanted stretches and the sentences they lie in."""
+    needed = torch.zeros(len(tokens.lengths), dtype=torch.bool, device=wanted.device)
+    needed[stretches.sentence[wanted]] = True
+    kept = needed[segment_of(tokens.lengths)]  # (pieces,)
+    entry = wanted[stretches.stretch]
+    part = Stretches(
+        stretch=(wanted.cumsum(0) - 1)[stretches.stretch[entry]],
+        piece=(kept.cumsum(0) - 1)[stretches.piece[entry]],
+        sentence=(needed.cumsum(0) - 1)[stretches.sentence[wanted]],
+    )
+    return Tokens(tokens.ids[kept], tokens.lengths[needed], tokens.distinct), part
+
+
+def _forget_cache(module: nn.Module, incompatible: Any) -> None:
+    module.cache = None  # type: ignore[assignment]

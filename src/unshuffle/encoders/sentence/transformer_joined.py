@@ -1,0 +1,107 @@
+"""A pretrained transformer over a whole document in one sequence (Zhu et al., 2021: BERT4SO; NAON; ReBART's encoder)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.segments import segment_of
+from unshuffle.encoders.sentence.pieces import Pieces, entity_vectors, place_of_piece
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.graph.batch import Batch, GraphBatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerJoinedConfig(PretrainedConfig):
+    """Document encoder on a pretrained transformer."""
+
+    longest: Annotated[int, Ge(8)] = 512
+    """Pieces of one sequence; a longer document is cut between sentences into several that do not see each other."""
+    alternate: bool = True
+    """Whether every second sentence is of the other segment, as BERT4SO's; for transformers that know segments."""
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
+    """On the sentence vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedText:
+    """[CLS] one [CLS] two ... [SEP]: the sequences of all windows of all documents, end to end."""
+
+    word: Tensor  # (pieces,) the flat word of the tokens that stands here
+    lengths: Tensor  # (windows,)
+    sentence: Tensor  # (pieces,) the final separator belongs to the last sentence
+    marker: Tensor  # (sentences,) where each sentence's marker stands
+    kept: Tensor  # (sentences,) pieces of each sentence that are read, marker included
+
+
+@sentence_encoders.register("transformer_joined", TransformerJoinedConfig)
+class TransformerJoined(nn.Module):
+    """Sentences stand in the order in which they are given, each behind its own [CLS], whose state is its vector.
+
+    The transformer's positions see that order, so results depend on it; this is declared, not hidden.
+    """
+
+    order_sensitive = True
+    pair_width = 0
+
+    def __init__(self, config: TransformerJoinedConfig, *, words: int, vectors: Tensor | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.pieces = Pieces(config, words=words)
+        self.width = self.entity_width = self.pieces.width
+        self.longest = min(config.longest, self.pieces.longest)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch) -> Encoded:
+        """(pieces,) -> (sentences, width), (entities, width)."""
+        tokens, graph = batch.tokens, batch.graph
+        text = joined(tokens.lengths[tokens.distinct], tokens.distinct, tokens.lengths, graph, self.longest)
+        segments = None
+        if self.config.alternate:
+            place = torch.arange(graph.sentences, device=text.word.device)
+            place = place - graph.first_sentence[graph.document_of_sentence]
+            segments = (place % 2)[text.sentence]
+        states = self.pieces(tokens.ids[text.word], text.lengths, segments)
+        mention, word = batch.spans
+        sentence = graph.mentions[1, mention]
+        place = word - (tokens.lengths.cumsum(0) - tokens.lengths)[tokens.distinct[sentence]]
+        read = place < text.kept[sentence]
+        piece = (text.marker[sentence] + place)[read]
+        return Encoded(
+            sentences=self.dropout(states[text.marker]),
+            entities=entity_vectors(states, mention[read], piece, graph),
+            topics=batch.topics,
+        )
+
+
+def joined(lengths: Tensor, distinct: Tensor, word_counts: Tensor, graph: GraphBatch, longest: int) -> JoinedText:
+    """`lengths`: (sentences,) with [CLS] and [SEP]; the latter is kept only where a window ends."""
+    kept = (lengths - 1).clamp(1, longest - 1)
+    opens = torch.tensor(_window_starts(kept.tolist(), graph.document_of_sentence.tolist(), longest - 1))
+    opens = opens.to(lengths.device)
+    window = opens.long().cumsum(0) - 1  # (sentences,)
+    ends = torch.cat([opens[1:], opens.new_ones(1)]).long()
+    sentence = segment_of(kept + ends)
+    place = place_of_piece(kept + ends)
+    start = (word_counts.cumsum(0) - word_counts)[distinct]
+    closing = place == kept[sentence]
+    word = torch.where(closing, (start + lengths - 1)[sentence], start[sentence] + place)
+    sizes = torch.zeros(int(window[-1]) + 1, dtype=lengths.dtype, device=lengths.device)
+    marker = (kept + ends).cumsum(0) - (kept + ends)
+    return JoinedText(word, sizes.index_add(0, window, kept + ends), sentence, marker, kept)
+
+
+def _window_starts(sizes: list[int], documents: list[int], room: int) -> list[bool]:
+    """Which sentences open a window: the first of a document, and one that no longer fits."""
+    starts, filled, current = [], 0, -1
+    for size, document in zip(sizes, documents, strict=True):
+        opens = document != current or filled + size > room
+        filled = size if opens else filled + size
+        current = document
+        starts.append(opens)
+    return starts

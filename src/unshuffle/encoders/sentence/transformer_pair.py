@@ -1,0 +1,114 @@
+"""A pretrained transformer that reads every ordered pair of sentences (Cui et al., 2020: BERSON; B-TSort; ConsGraph)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.segments import segment_mean, segment_of, segment_softmax
+from unshuffle.encoders.sentence.pair_text import PairText
+from unshuffle.encoders.sentence.pieces import Pieces, entity_vectors, read_pieces
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.graph.batch import Batch, add_into
+from unshuffle.graph.pairs import ordered_pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerPairConfig(PretrainedConfig):
+    """Pair encoder on a pretrained transformer; the cost grows with the square of the number of sentences."""
+
+    sentences: Literal["attention", "mean", "alone"] = "attention"
+    """Sentence vectors: `attention` over pieces and then pairs, as BERSON; `mean` of the [CLS] of the pairs that the
+    sentence opens; `alone`: [CLS] of the sentence read on its own by the same transformer, as ConsGraph."""
+    longest: Annotated[int, Ge(5)] = 105
+    """Pieces of a pair beyond this many are cut, fairly from both sentences."""
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
+    """On sentence and pair vectors."""
+
+
+@sentence_encoders.register("transformer_pair", TransformerPairConfig)
+class TransformerPair(nn.Module):
+    """[CLS] of a pair is its vector; a sentence gathers what is said of it in all its pairs.
+
+    A sentence without any pair, alone in its document, has a vector of zeros unless it is read on its own.
+    """
+
+    order_sensitive = False
+
+    def __init__(self, config: TransformerPairConfig, *, words: int, vectors: Tensor | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.pieces = Pieces(config, words=words)
+        width = self.width = self.entity_width = self.pair_width = self.pieces.width
+        self.piece_score: nn.Module | None = None
+        self.pair_score: nn.Module | None = None
+        if config.sentences == "attention":
+            self.piece_score = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
+            self.pair_score = nn.Linear(width, 1)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch) -> Encoded:
+        """(pieces,) -> (sentences, width), (ordered pairs, width)."""
+        pairs = ordered_pairs(batch.graph)
+        text = PairText.of(
+            batch.tokens,
+            pairs,
+            longest=min(self.config.longest, self.pieces.longest),
+            separators=self.pieces.separators,
+        )
+        states = self.pieces(batch.tokens.ids[text.word], text.lengths, text.half)
+        relations = states[text.opening]  # (ordered pairs, width)
+        if self.piece_score is not None and self.pair_score is not None:
+            sentences = self._gathered(states, text, pairs, batch.graph.sentences)
+        elif self.config.sentences == "mean":
+            sentences = segment_mean(relations, pairs[0], batch.graph.sentences)
+        else:
+            sentences = self._alone(batch)
+        return Encoded(
+            sentences=self.dropout(sentences),
+            entities=self._entities(states, text, pairs, batch),
+            pairs=self.dropout(relations),
+            topics=batch.topics,
+        )
+
+    def _gathered(self, states: Tensor, text: PairText, pairs: Tensor, sentences: int) -> Tensor:
+        """Attention over the pieces of each half with its separator, then over the 2 (n - 1) halves of a sentence."""
+        assert self.piece_score is not None and self.pair_score is not None
+        inside = ~text.opening
+        pieces, half = states[inside], (text.half * pairs.shape[1] + text.pair)[inside]
+        share = segment_softmax(self.piece_score(pieces), half, 2 * pairs.shape[1])
+        halves = add_into(share * pieces, half, 2 * pairs.shape[1])  # all first halves, then all second ones
+        sentence = pairs.flatten()
+        share = segment_softmax(self.pair_score(halves), sentence, sentences)
+        return add_into(share * halves, sentence, sentences)
+
+    def _alone(self, batch: Batch) -> Tensor:
+        """[CLS] of each sentence read on its own."""
+        tokens = batch.tokens
+        read = read_pieces(tokens.lengths, self.pieces.longest)
+        lengths = tokens.lengths.clamp_max(self.pieces.longest)
+        states = self.pieces(tokens.ids[read], lengths)
+        vectors: Tensor = states[lengths.cumsum(0) - lengths]
+        return vectors[tokens.distinct]
+
+    def _entities(self, states: Tensor, text: PairText, pairs: Tensor, batch: Batch) -> Tensor:
+        """Mean over all places where a piece of a mention is read, in whatever pair."""
+        tokens, (mention, word) = batch.tokens, batch.spans
+        if not len(mention):
+            return states.new_zeros(batch.graph.entities, self.entity_width)
+        # Equal sentences share their words but not their pairs, so words are numbered anew by sentence.
+        lengths = tokens.lengths[tokens.distinct]
+        start, moved = tokens.lengths.cumsum(0) - tokens.lengths, lengths.cumsum(0) - lengths
+        sentence = pairs[text.half, text.pair]
+        own = moved[sentence] + text.word - start[tokens.distinct[sentence]]  # (pieces,)
+        size = len(segment_of(lengths))
+        there = torch.bincount(own, minlength=size) > 0
+        sentence = batch.graph.mentions[1, mention]
+        piece = moved[sentence] + word - start[tokens.distinct[sentence]]
+        read = there[piece]
+        return entity_vectors(segment_mean(states, own, size), mention[read], piece[read], batch.graph)

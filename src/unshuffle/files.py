@@ -1,0 +1,93 @@
+"""Writing that is never half-done: a file is there whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unshuffle.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    """Lets `write` fill a temporary file beside `path`, makes it durable, then renames it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ConfigError(
+            f"{path}: it could not be written ({error.strerror or error}). Make room or choose another folder; "
+            "what was there before is unharmed."
+        ) from error
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """A text file, whole."""
+    write_whole(path, lambda temporary: _put(temporary, text))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """A JSON file, whole."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """A safetensors file, whole."""
+    from safetensors.torch import save_file
+
+    # Copies, because the format refuses tensors that share memory.
+    plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+
+    def save(temporary: Path) -> None:
+        try:
+            save_file(plain, str(temporary))
+        except Exception as error:  # the library wraps a full disk in an error of its own
+            raise OSError(str(error)) from error
+
+    write_whole(path, save)
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(str(path))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: the file is missing. Take the whole folder.") from None
+    except (SafetensorError, OSError) as error:
+        raise ConfigError(f"{path}: not a whole safetensors file ({error}). Take the folder anew.") from None
+
+
+def read_json(path: Path, *, most: int = 16 * 2**20) -> Any:
+    """A JSON file of at most `most` bytes."""
+    try:
+        if path.stat().st_size > most:
+            raise ConfigError(f"{path}: it is larger than {most} bytes. That is no such file.")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: the file is missing. Take the whole folder.") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path}: not readable as JSON ({type(error).__name__}). Take the folder anew.") from None
+
+
+def _put(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")

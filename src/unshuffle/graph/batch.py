@@ -1,0 +1,190 @@
+"""Documents laid end to end, their nodes numbered through. Nothing is padded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unshuffle.graph.build import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A document made ready once and collated many times: word numbers and graph."""
+
+    id: str
+    words: tuple[NDArray[np.int64], ...]  # one array of word numbers a sentence
+    graph: Graph
+    entity_words: NDArray[np.int64]  # (entities,) word number of each entity
+    spans: NDArray[np.int64]  # (2, spans) mention, place of a word piece of it in its sentence
+    topics: NDArray[np.float32] | None = None  # (sentences, topics)
+
+    def permuted(self, permutation: Sequence[int]) -> Item:
+        """The same document with sentence `permutation[k]` at place k."""
+        return replace(
+            self,
+            words=tuple(self.words[old] for old in permutation),
+            graph=self.graph.permuted(permutation),
+            topics=None if self.topics is None else self.topics[np.asarray(permutation)],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The words of all distinct sentences, end to end; equal sentences are encoded once."""
+
+    ids: Tensor  # (words,)
+    lengths: Tensor  # (distinct,)
+    distinct: Tensor  # (sentences,) which distinct sentence each sentence is
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBatch:
+    """The edges of all documents of a batch, by flat node number."""
+
+    pairs: Tensor  # (2, pairs) linked sentences, the lower index first
+    mentions: Tensor  # (2, mentions) entity, sentence
+    roles: Tensor  # (mentions,)
+    relations: Tensor  # (2, relations) related entities, each pair once
+    similarity: Tensor  # (relations,)
+    sizes: Tensor  # (documents,) sentences of each document
+    entity_counts: Tensor  # (documents,)
+    document_of_sentence: Tensor  # (sentences,)
+    document_of_entity: Tensor  # (entities,)
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return len(self.sizes)
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences all documents have."""
+        return len(self.document_of_sentence)
+
+    @property
+    def entities(self) -> int:
+        """How many entities all documents have."""
+        return len(self.document_of_entity)
+
+    @property
+    def first_sentence(self) -> Tensor:
+        """(documents,) flat number of each document's sentence 0."""
+        return self.sizes.cumsum(0) - self.sizes
+
+    def links(self) -> Tensor:
+        """(2, 2 pairs): target and source of every directed link, all pairs forward, then all backward."""
+        return torch.cat([self.pairs, self.pairs.flip(0)], 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a model sees of some documents; the true order is not in it."""
+
+    tokens: Tokens
+    graph: GraphBatch
+    entity_words: Tensor  # (entities,)
+    spans: Tensor  # (2, spans) mention, flat word
+    topics: Tensor | None  # (sentences, topics)
+    weights: Tensor | None  # (pairs,) link weights known beforehand, in place of a refiner's
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on another device."""
+        return moved(self, device)
+
+
+Holder = TypeVar("Holder")
+
+
+def moved(holder: Holder, device: torch.device | str) -> Holder:
+    """A frozen dataclass of tensors (and of such dataclasses) on another device."""
+    fields = {}
+    for name in holder.__dataclass_fields__:  # type: ignore[attr-defined]
+        value = getattr(holder, name)
+        if isinstance(value, Tensor):
+            fields[name] = value.to(device)
+        elif hasattr(value, "__dataclass_fields__"):
+            fields[name] = moved(value, device)
+    return replace(holder, **fields)  # type: ignore[type-var]
+
+
+def collate(items: Sequence[Item]) -> Batch:
+    """Numbers the nodes of all documents through."""
+    sizes = np.array([item.graph.sentences for item in items], np.int64)
+    entity_counts = np.array([len(item.graph.words) for item in items], np.int64)
+    first_sentence = sizes.cumsum() - sizes
+    first_entity = entity_counts.cumsum() - entity_counts
+    places: dict[bytes, int] = {}
+    texts: list[NDArray[np.int64]] = []
+    distinct: list[int] = []
+    for item in items:
+        for words in item.words:
+            place = places.setdefault(words.tobytes(), len(places))
+            if place == len(texts):
+                texts.append(words)
+            distinct.append(place)
+    lengths = np.array([len(words) for words in texts], np.int64)
+    first_word = lengths.cumsum() - lengths
+    firsts = np.stack([first_entity, first_sentence], 1)[..., None]  # (documents, 2, 1)
+    graphs = [item.graph for item in items]
+    weights = [graph.weights for graph in graphs if graph.weights is not None]
+    topics = [item.topics for item in items if item.topics is not None]
+    graph = GraphBatch(
+        pairs=_joined([graph.pairs + first for graph, first in zip(graphs, first_sentence, strict=True)]),
+        mentions=_joined([graph.mentions + first for graph, first in zip(graphs, firsts, strict=True)]),
+        roles=_joined([graph.roles for graph in graphs]),
+        relations=_joined([graph.relations + first for graph, first in zip(graphs, first_entity, strict=True)]),
+        similarity=_joined([graph.similarity for graph in graphs]),
+        sizes=torch.from_numpy(sizes),
+        entity_counts=torch.from_numpy(entity_counts),
+        document_of_sentence=torch.from_numpy(np.repeat(np.arange(len(items)), sizes)),
+        document_of_entity=torch.from_numpy(np.repeat(np.arange(len(items)), entity_counts)),
+    )
+    return Batch(
+        tokens=Tokens(_joined(texts), torch.from_numpy(lengths), torch.tensor(distinct)),
+        graph=graph,
+        entity_words=_joined([item.entity_words for item in items]),
+        spans=_flat_spans(items, np.array(distinct), first_sentence, first_word),
+        topics=_joined(topics, axis=0) if topics else None,
+        weights=_joined(weights) if len(weights) == len(items) else None,
+    )
+
+
+def _joined(arrays: Sequence[NDArray[Any]], axis: int = -1) -> Tensor:
+    return torch.from_numpy(np.concatenate(arrays, axis=axis))
+
+
+def _flat_spans(
+    items: Sequence[Item], distinct: NDArray[np.int64], first_sentence: NDArray[np.int64], first_word: NDArray[np.int64]
+) -> Tensor:
+    rows = []
+    mentions_before = 0
+    for item, first in zip(items, first_sentence, strict=True):
+        mention, place = item.spans
+        sentence = item.graph.mentions[1][mention] + first
+        rows.append(np.stack([mention + mentions_before, first_word[distinct[sentence]] + place]))
+        mentions_before += item.graph.mentions.shape[1]
+    return torch.from_numpy(np.concatenate(rows, axis=1))
+
+
+def add_into(rows: Tensor, target: Tensor, size: int) -> Tensor:
+    """Sum of the rows that share a target: (rows, width) -> (size, width)."""
+    return rows.new_zeros(size, *rows.shape[1:]).index_add(0, target, rows)
+
+
+def padded(rows: Tensor, graph: GraphBatch) -> Tensor:
+    """(sentences, width) -> (documents, longest, width), zeros behind the last sentence."""
+    place = torch.arange(graph.sentences, device=rows.device) - graph.first_sentence[graph.document_of_sentence]
+    table = rows.new_zeros(graph.documents, int(graph.sizes.max()), *rows.shape[1:])
+    return table.index_put((graph.document_of_sentence, place), rows)
+
+
+def present(graph: GraphBatch) -> Tensor:
+    """(documents, longest): whether there is a sentence at that place."""
+    return torch.arange(int(graph.sizes.max()), device=graph.sizes.device) < graph.sizes[:, None]

@@ -1,0 +1,97 @@
+"""A document as a graph of sentences and the entities they share (Lai et al., 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unshuffle.graph.relations import Relatedness, no_relations
+from unshuffle.text.document import Document
+from unshuffle.text.entities import EntityRule, EntityVocabulary, entities_of
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphConfig:
+    """Which nodes and edges a document's graph has."""
+
+    links: Literal["entities", "all"] = "entities"
+    """`entities`: sentences that share an entity are linked, as in the paper. `all`: every pair is."""
+    relations: Literal["none", "vectors", "file"] = "none"
+    """Where entity-entity relations come from: word vectors, a file of pairs, or nowhere."""
+    relation_threshold: float = 0.5
+    """Entities are related from this cosine or similarity on."""
+    relation_file: str = ""
+    """With `relations = "file"`: lines of word, word, similarity, separated by tabs."""
+    entities: EntityRule = field(default_factory=EntityRule)
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes are numbered from 0; each linked pair and each relation is stored once."""
+
+    sentences: int
+    words: tuple[str, ...]
+    """The entities, by word."""
+    mentions: Indices  # (2, mentions) entity, sentence
+    roles: Indices  # (mentions,)
+    pairs: Indices  # (2, pairs) two linked sentences, the lower index first
+    relations: Indices  # (2, relations) two related entities
+    similarity: NDArray[np.float32]  # (relations,)
+    weights: NDArray[np.float32] | None = None  # (pairs,) chance that a pair's first sentence comes first
+
+    def permuted(self, permutation: Sequence[int] | Indices) -> Graph:
+        """The same graph with sentence `permutation[k]` at place k; pairs are oriented anew by the new index."""
+        place = np.empty(self.sentences, np.int64)
+        place[np.asarray(permutation, np.int64)] = np.arange(self.sentences)
+        moved = place[self.pairs]
+        turned = moved[0] > moved[1]
+        weights = self.weights
+        if weights is not None:
+            weights = np.where(turned, 1 - weights, weights).astype(np.float32)
+        return replace(
+            self,
+            mentions=np.stack([self.mentions[0], place[self.mentions[1]]]),
+            pairs=np.sort(moved, axis=0),
+            weights=weights,
+        )
+
+
+def build_graph(
+    document: Document,
+    config: GraphConfig,
+    *,
+    vocabulary: EntityVocabulary | None = None,
+    relatedness: Relatedness = no_relations,
+) -> Graph:
+    """The graph of a document whose mentions are known; entities are numbered by word, never by where they occur."""
+    entities = entities_of(document, config.entities, vocabulary)
+    words = tuple(entity.word for entity in entities)
+    rows = [
+        (number, mention.sentence, int(mention.role))
+        for number, entity in enumerate(entities)
+        for mention in entity.mentions
+    ]
+    table = np.array(rows, np.int64).reshape(-1, 3)
+    size = len(document.sentences)
+    if config.links == "all":
+        linked = ~np.tri(size, dtype=bool)
+    else:
+        occurs = np.zeros((size, len(words)), np.float32)
+        occurs[table[:, 1], table[:, 0]] = 1
+        linked = np.triu(occurs @ occurs.T > 0, 1)
+    related = relatedness(words)
+    return Graph(
+        sentences=size,
+        words=words,
+        mentions=np.ascontiguousarray(table[:, :2].T),
+        roles=table[:, 2].copy(),
+        pairs=np.stack(np.nonzero(linked)).astype(np.int64),
+        relations=related.pairs,
+        similarity=related.similarity,
+    )

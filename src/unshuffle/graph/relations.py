@@ -1,0 +1,91 @@
+"""Which entities of a document are semantically related (the paper's ee-edges, 3.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unshuffle.errors import DataError
+from unshuffle.text.vectors import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Pairs of entity numbers, each once, with their similarity in (0, 1]."""
+
+    pairs: NDArray[np.int64]  # (2, relations)
+    similarity: NDArray[np.float32]  # (relations,)
+
+
+Relatedness = Callable[[Sequence[str]], Related]
+"""Takes the words of a document's entities, says which are related."""
+
+
+def no_relations(words: Sequence[str]) -> Related:
+    """No two entities are related."""
+    return Related(np.empty((2, 0), np.int64), np.empty(0, np.float32))
+
+
+@dataclass(frozen=True)
+class VectorRelatedness:
+    """Entities are related when the cosine of their word vectors reaches a threshold."""
+
+    vectors: Vectors
+    threshold: float
+
+    def __call__(self, words: Sequence[str]) -> Related:
+        """Words without a vector are related to nothing."""
+        rows = [self.vectors.row(word) for word in words]
+        known = np.array([row is not None for row in rows], bool)
+        if known.sum() < 2:
+            return no_relations(words)
+        matrix = self.vectors.matrix[[row or 0 for row in rows]].astype(np.float32) * known[:, None]
+        matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-6)
+        cosine = matrix @ matrix.T
+        pairs = np.stack(np.nonzero(np.triu(cosine >= self.threshold, 1))).astype(np.int64)
+        return Related(pairs, np.clip(cosine[pairs[0], pairs[1]], 0, 1).astype(np.float32))
+
+
+@dataclass(frozen=True)
+class FileRelatedness:
+    """Entities are related when a file of `word<TAB>word<TAB>similarity` says so."""
+
+    similarities: dict[tuple[str, str], float]
+    threshold: float
+
+    @classmethod
+    def read(cls, path: Path, threshold: float) -> FileRelatedness:
+        """Reads the file whole; it is a resource like a dictionary."""
+        similarities: dict[tuple[str, str], float] = {}
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                fields = line.rstrip("\n").split("\t")
+                try:
+                    one, other, similarity = fields[0], fields[1], float(fields[2])
+                except (IndexError, ValueError):
+                    raise DataError(f"{path} line {number}: expected word<TAB>word<TAB>similarity.") from None
+                if not math.isfinite(similarity):
+                    raise DataError(f"{path} line {number}: the similarity is not a number. Give one from 0 to 1.")
+                similarities[min(one, other), max(one, other)] = similarity
+        return cls(similarities, threshold)
+
+    def __call__(self, words: Sequence[str]) -> Related:
+        """Looks every pair of words up, whichever comes first in the file."""
+        found = [
+            (first, second, self.similarities.get((min(one, other), max(one, other)), 0.0))
+            for first, one in enumerate(words)
+            for second, other in enumerate(words)
+            if first < second
+        ]
+        kept = [row for row in found if row[2] >= self.threshold]
+        if not kept:
+            return no_relations(words)
+        pairs = np.array([row[:2] for row in kept], np.int64).T
+        return Related(pairs, np.clip([row[2] for row in kept], 0, 1).astype(np.float32))

@@ -1,0 +1,49 @@
+"""One door to all rankers of pair probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, get_args
+
+from numpy.typing import ArrayLike
+
+from unshuffle.errors import ConfigError
+from unshuffle.rank.beam import by_beam
+from unshuffle.rank.borda import by_borda
+from unshuffle.rank.constraints import Constraints
+from unshuffle.rank.copeland import by_copeland
+from unshuffle.rank.eades import by_eades
+from unshuffle.rank.kemeny import LARGEST, by_kemeny
+from unshuffle.rank.ranking import Ranking, checked
+from unshuffle.rank.topological import by_topology
+
+Method = Literal["kemeny", "eades", "borda", "copeland", "topological", "beam"]
+
+METHODS: tuple[Method, ...] = get_args(Method)
+
+_RANKERS: dict[str, Callable[..., Ranking]] = {
+    "kemeny": by_kemeny,
+    "eades": by_eades,
+    "borda": by_borda,
+    "copeland": by_copeland,
+    "topological": by_topology,
+    "beam": by_beam,
+}
+
+
+def rank(
+    probability: ArrayLike,
+    method: Method = "kemeny",
+    *,
+    constraints: Constraints | None = None,
+    tie_key: ArrayLike | None = None,
+) -> Ranking:
+    """An order from the chances that row comes before column; "kemeny" is exact up to 14 sentences, above it "eades".
+
+    Equals are told apart by `tie_key`, a number of each sentence's content, or else by the probabilities alone.
+    """
+    if method not in _RANKERS:
+        raise ConfigError(f"rank has no method '{method}'. Known: {', '.join(METHODS)}.")
+    matrix = checked(probability)
+    chosen = "eades" if method == "kemeny" and len(matrix) > LARGEST else method
+    return _RANKERS[chosen](matrix, constraints=constraints, tie_key=tie_key)

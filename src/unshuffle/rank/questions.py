@@ -1,0 +1,79 @@
+"""Which pairs to ask about when not all can be asked: first those a merge sort needs, then the doubtful neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from unshuffle.rank.borda import row_sums
+from unshuffle.rank.paths import widest_paths
+from unshuffle.rank.ranking import FloatArray
+
+Pair = Callable[[int, int], float | None]
+
+
+class Questions:
+    """The answers so far on one document's pairs, whose sentences are numbered by content."""
+
+    def __init__(self, sentences: int, pair: Pair) -> None:
+        """`pair` answers with the chance that one sentence comes before another, or None if it may not be asked."""
+        self._pair = pair
+        self.probability: FloatArray = np.full((sentences, sentences), 0.5)
+        self.asked = np.eye(sentences, dtype=np.bool_)
+
+    def __len__(self) -> int:
+        """How many sentences there are."""
+        return len(self.probability)
+
+    def ask(self, first: int, second: int) -> bool:
+        """Asks about a pair that was not asked yet; False where the budget does not allow it."""
+        if self.asked[first, second]:
+            return True
+        answer = self._pair(first, second)
+        if answer is None:
+            return False
+        self.probability[first, second], self.probability[second, first] = answer, 1 - answer
+        self.asked[first, second] = self.asked[second, first] = True
+        return True
+
+    def ask_all(self) -> None:
+        """Every pair."""
+        for first in range(len(self)):
+            for second in range(first + 1, len(self)):
+                self.ask(first, second)
+
+    def ask_by_merging(self) -> list[int]:
+        """The pairs a merge sort compares, about n log n; where the budget ends, the rest stays as it was."""
+        runs = [[sentence] for sentence in range(len(self))]
+        while len(runs) > 1:
+            merged = [self._merged(*runs[at : at + 2]) for at in range(0, len(runs) - 1, 2)]
+            runs = merged + runs[2 * len(merged) :]
+        return runs[0] if runs else []
+
+    def ask_neighbours(self) -> None:
+        """As long as the budget lasts: pairs not asked yet, nearest in the present order first, most doubtful first."""
+        while not self.asked.all():
+            present = self.inferred()
+            order = np.argsort(-row_sums(present), kind="stable")
+            asked = self.asked[np.ix_(order, order)]
+            distance = next(gap for gap in range(1, len(self)) if not np.diag(asked, gap).all())
+            doubtful = [(int(order[at]), int(order[at + distance])) for at in np.flatnonzero(~np.diag(asked, distance))]
+            doubtful.sort(key=lambda pair: (abs(present[pair] - 0.5), min(pair), max(pair)))
+            # Asked as a batch: the order is worked out anew when these neighbours are known.
+            if not all([self.ask(*pair) for pair in doubtful]):
+                return
+
+    def inferred(self) -> FloatArray:
+        """The answers, and for pairs not asked the best chain of answers one way less the best the other way."""
+        chain = widest_paths(np.maximum(self.probability - 0.5, 0.0))
+        return np.where(self.asked, self.probability, np.clip(0.5 + chain - chain.T, 0.0, 1.0))
+
+    def _merged(self, left: list[int], right: list[int]) -> list[int]:
+        merged: list[int] = []
+        left, right = left[::-1], right[::-1]
+        while left and right:
+            self.ask(left[-1], right[-1])
+            first = self.probability[left[-1], right[-1]] >= 0.5
+            merged.append((left if first else right).pop())
+        return merged + left[::-1] + right[::-1]

@@ -1,0 +1,1 @@
+"""Link weights: which of two linked sentences comes first, easy pairs before hard ones."""

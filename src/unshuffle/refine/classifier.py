@@ -1,0 +1,67 @@
+"""The graph-based classifier: two sentence states to the probability of "comes first" (Lai et al., 4.2)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder
+from unshuffle.encoders.paragraph.grn import GRN
+from unshuffle.graph.batch import Batch, GraphBatch
+
+
+class PairHead(nn.Module):
+    """[one; other] -> hidden -> hidden -> logit, without biases; the first layer is split per sentence."""
+
+    def __init__(self, *, width: int, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.from_one = nn.Linear(width, hidden, bias=False)
+        self.from_other = nn.Linear(width, hidden, bias=False)
+        self.rest = nn.Sequential(
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(hidden, hidden, bias=False),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(hidden, 1, bias=False),
+        )
+
+    def forward(self, states: Tensor, pairs: Tensor) -> Tensor:
+        """(sentences, width), (2, pairs) -> (2, pairs) logits: the first comes first; the second does."""
+        one, other = self.from_one(states), self.from_other(states)
+        first, second = pairs
+        both = torch.stack([one[first] + other[second], one[second] + other[first]])  # (2, pairs, hidden)
+        logits: Tensor = self.rest(both).squeeze(-1)
+        return logits
+
+
+class PairClassifier(nn.Module):
+    """A graph network and a head on it, with a sentence encoder of its own unless it shares the ordering model's."""
+
+    def __init__(self, sentence_encoder: SentenceEncoder | None, grn: GRN, head: PairHead) -> None:
+        super().__init__()
+        self.sentence_encoder = cast("nn.Module | None", sentence_encoder)
+        self.grn = grn
+        self.head = head
+
+    def encode(self, batch: Batch, shared: Encoded | None) -> Encoded:
+        """The sentences' vectors: its own, or those handed to it."""
+        if self.sentence_encoder is not None:
+            encoded: Encoded = self.sentence_encoder(batch)
+            return encoded
+        if shared is None:
+            raise ValueError("a classifier without an encoder of its own needs the ordering model's vectors")
+        return shared
+
+    def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> Tensor:
+        """(2, pairs) logits of both directions under these link weights."""
+        logits: Tensor = self.head(self.grn(encoded, graph, weights).sentences, graph.pairs)
+        return logits
+
+
+def normalised(logits: Tensor) -> Tensor:
+    """(2, pairs) logits of both directions -> (pairs,) chance that the first comes first; both scores are fresh."""
+    forward, backward = logits.sigmoid()
+    return forward / (forward + backward).clamp_min(1e-12)

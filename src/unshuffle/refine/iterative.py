@@ -1,0 +1,148 @@
+"""Algorithm 1: sure pairs settle first and help to settle the others (Lai et al., 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import torch
+from annotated_types import Ge, Gt, Le, Lt
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder
+from unshuffle.encoders.paragraph.grn import GRN, GRNConfig, NodeStates, Start
+from unshuffle.graph.batch import Batch, GraphBatch
+from unshuffle.graph.select import Selection, select
+from unshuffle.refine.classifier import PairClassifier, PairHead, normalised
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterativeConfig:
+    """The refiner: an initial and an iterative classifier over the same kind of graph network."""
+
+    encoder: Literal["own", "shared"] = "own"
+    """`own`: each classifier has a sentence encoder, as in the paper; `shared`: both use the ordering model's."""
+    grn: GRNConfig = field(default_factory=GRNConfig)
+    head_width: Annotated[int, Ge(0)] = 0
+    """Width of the head's hidden layers; 0 takes the width of the sentence states."""
+    head_dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
+    unsure_from: Annotated[float, Ge(0), Le(0.5)] = 0.2
+    unsure_to: Annotated[float, Ge(0.5), Le(1)] = 0.8
+    """A pair whose probability lies in this band, both ends included, is undecided."""
+    rounds: Annotated[int, Ge(0)] | None = None
+    """At most this many rounds of the iterative classifier; None goes on until nothing changes."""
+    initial: bool = True
+    """Whether the initial classifier speaks first; without it all pairs start undecided."""
+    settled: Literal["keep", "snap"] = "keep"
+    """Weights of sure pairs: their probability, as in the paper, or 0.99 / 0.01, as released."""
+    leftover: Literal["half", "raw"] = "half"
+    """Weights of pairs never decided: 0.5, as in the paper, or the last probability, as released."""
+    known_weight: Annotated[float, Gt(0.5), Le(1)] = 0.99
+    """The weight of a true pair when the iterative classifier is trained."""
+    noise_share: Annotated[float, Ge(0), Le(1)] | Literal["auto"] = 0.2
+    """Share of pairs with a wrong weight in training; `auto`: the initial classifier's error on validation."""
+    mask_share: Annotated[float, Ge(0), Le(1)] = 0.3
+    """Share of pairs hidden as 0.5 in training."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrace:
+    """Weights of all pairs after a round, and which are still undecided."""
+
+    weights: Tensor  # (pairs,)
+    undecided: Tensor  # (pairs,)
+    active: Tensor  # (documents,) whether the round changed this document's state of affairs
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """The final link weights and how they came about."""
+
+    weights: Tensor  # (pairs,)
+    predicted: Tensor  # (pairs,) last probability of each pair, decided or not
+    rounds: tuple[RoundTrace, ...]
+
+
+class Refiner(nn.Module):
+    """Two classifiers, trained one after the other before the ordering model."""
+
+    def __init__(
+        self, config: IterativeConfig, *, encoders: tuple[SentenceEncoder | None, SentenceEncoder | None],
+        width: int, entity_input: int,
+    ) -> None:
+        super().__init__()
+        self.config = config
+
+        def classifier(encoder: SentenceEncoder | None) -> PairClassifier:
+            grn = GRN(config.grn, width=width, entity_input=entity_input)
+            head = PairHead(width=width, hidden=config.head_width or width, dropout=config.head_dropout)
+            return PairClassifier(encoder, grn, head)
+
+        self.initial = classifier(encoders[0]) if config.initial else None
+        self.iterative = classifier(encoders[1]) if config.rounds != 0 else None
+
+    def forward(self, batch: Batch, shared: Encoded | None = None) -> Refined:
+        """Both classifiers in turn; `shared` are the ordering model's vectors, read where encoders are shared."""
+        graph = batch.graph
+        half = torch.full((graph.pairs.shape[1],), 0.5, device=graph.pairs.device)
+        predicted = half
+        if self.initial is not None:
+            predicted = normalised(self.initial(self.initial.encode(batch, shared), graph, half))
+        undecided = self._unsure(predicted)
+        weights = self._settle(predicted, undecided)
+        rounds = [RoundTrace(weights, undecided, torch.ones(graph.documents, dtype=torch.bool))]
+        if self.iterative is not None and undecided.any():
+            encoded = self.iterative.encode(batch, shared)
+            predicted = self._iterate(self.iterative, encoded, graph, predicted, rounds)
+        final = rounds[-1]
+        weights = final.weights
+        if self.config.leftover == "raw":
+            weights = torch.where(final.undecided, predicted, weights)
+        return Refined(weights, predicted, tuple(rounds))
+
+    def _iterate(
+        self, classifier: PairClassifier, encoded: Encoded, graph: GraphBatch, predicted: Tensor,
+        rounds: list[RoundTrace],
+    ) -> Tensor:
+        """Rounds until no document's undecided set shrinks; what the words say is computed once for all rounds."""
+        start = classifier.grn.start(encoded, graph)
+        document_of_pair = graph.document_of_sentence[graph.pairs[0]]
+        weights, undecided = rounds[0].weights, rounds[0].undecided
+        while self.config.rounds is None or len(rounds) <= self.config.rounds:
+            left = torch.bincount(document_of_pair[undecided], minlength=graph.documents)
+            shrank = left < torch.bincount(document_of_pair[rounds[-2].undecided], minlength=graph.documents) \
+                if len(rounds) > 1 else torch.ones_like(left, dtype=torch.bool)
+            active = (left > 0) & shrank
+            if not active.any():
+                break
+            part = select(graph, active)
+            states = classifier.grn.finish(
+                _selected(start, part, active), _selected_encoded(encoded, part), part.graph, weights[part.pairs]
+            )
+            fresh = normalised(classifier.head(states.sentences, part.graph.pairs))
+            asked = undecided[part.pairs]
+            predicted = predicted.index_copy(0, part.pairs, torch.where(asked, fresh, predicted[part.pairs]))
+            undecided = undecided & self._unsure(predicted)
+            weights = self._settle(predicted, undecided)
+            rounds.append(RoundTrace(weights, undecided, active))
+        return predicted
+
+    def _unsure(self, predicted: Tensor) -> Tensor:
+        return (self.config.unsure_from <= predicted) & (predicted <= self.config.unsure_to)
+
+    def _settle(self, predicted: Tensor, undecided: Tensor) -> Tensor:
+        sure = predicted
+        if self.config.settled == "snap":
+            sure = torch.where(predicted > 0.5, self.config.known_weight, 1 - self.config.known_weight)
+        return torch.where(undecided, 0.5, sure)
+
+
+def _selected(start: Start, part: Selection, active: Tensor) -> Start:
+    states = NodeStates(
+        start.states.sentences[part.sentences], start.states.entities[part.entities], start.states.documents[active]
+    )
+    return Start(start.sentences[part.sentences], start.entities[part.entities], states, start.steps_done)
+
+
+def _selected_encoded(encoded: Encoded, part: Selection) -> Encoded:
+    return Encoded(encoded.sentences[part.sentences], encoded.entities[part.entities])

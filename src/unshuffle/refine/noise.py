@@ -1,0 +1,33 @@
+"""Link weights to train the iterative classifier on: the truth, some of it hidden, some of it wrong (4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Clouded:
+    """Link weights as the iterative classifier sees them in training."""
+
+    weights: Tensor  # (pairs,)
+    changed: Tensor  # (pairs,) whether the weight does not tell the truth
+
+
+def cloud(
+    truth: Tensor, *, known: float, noise_share: float, mask_share: float, generator: torch.Generator
+) -> Clouded:
+    """`truth`: (pairs,) 1 where a pair's first sentence truly comes first, else 0.
+
+    A share is hidden (0.5, what undecided pairs look like), a share gets a value on the wrong side, drawn uniformly.
+    """
+    draw = torch.rand(truth.shape, generator=generator)
+    wrong_by = torch.rand(truth.shape, generator=generator) * 0.5  # in [0, 0.5): the wrong side of the truth
+    weights = torch.where(truth > 0.5, known, 1 - known)
+    hidden = draw < mask_share
+    wrong = (draw >= mask_share) & (draw < mask_share + noise_share)
+    weights = torch.where(hidden, 0.5, weights)
+    weights = torch.where(wrong, torch.where(truth > 0.5, wrong_by, 1 - wrong_by), weights)
+    return Clouded(weights, hidden | wrong)

@@ -1,0 +1,80 @@
+"""Parts that can take each other's place, chosen by the `kind` field of their configuration."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from typing import Any, Generic, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from unshuffle.errors import ConfigError
+
+Part = TypeVar("Part")
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt name, or the list of what there is."""
+    names = sorted(known)
+    close = difflib.get_close_matches(wrong, names, n=1)
+    return f" Did you mean '{close[0]}'?" if close else f" Known: {', '.join(names)}."
+
+
+def validated(where: str, config: type, options: dict[str, Any]) -> Any:
+    """Options as an instance of a frozen config dataclass; a wrong one is named with its place."""
+    known = list(getattr(config, "__dataclass_fields__", {}))
+    for name in options:
+        if name not in known:
+            raise ConfigError(f"{where}.{name}: there is no such option.{did_you_mean(name, known)}")
+    try:
+        return TypeAdapter(config).validate_python(options)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        field = ".".join(str(step) for step in wrong["loc"])
+        raise ConfigError(f"{where}.{field}: {wrong['msg']}.") from None
+
+
+class Registry(Generic[Part]):
+    """Turns `{"kind": "grn", "steps": 2}` into a config, and a config into its module."""
+
+    def __init__(self, slot: str) -> None:
+        self.slot = slot
+        self._parts: dict[str, tuple[type, type[Part]]] = {}
+
+    def register(self, kind: str, config: type) -> Callable[[type[Part]], type[Part]]:
+        """Class decorator: this part is built from that config under this name."""
+
+        def add(part: type[Part]) -> type[Part]:
+            self._parts[kind] = config, part
+            return part
+
+        return add
+
+    def kinds(self) -> list[str]:
+        """The names a configuration may use."""
+        return sorted(self._parts)
+
+    def read(self, options: dict[str, Any]) -> Any:
+        """`{"kind": "grn", "steps": 2}` -> GRNConfig(steps=2)."""
+        options = dict(options)
+        kind = str(options.pop("kind", ""))
+        if kind not in self._parts:
+            raise ConfigError(f"{self.slot} has no kind '{kind}'.{did_you_mean(kind, self._parts)}")
+        return validated(self.slot, self._parts[kind][0], options)
+
+    def write(self, config: Any) -> dict[str, Any]:
+        """The reverse of `read`."""
+        return {"kind": self.kind(config), **asdict(config)}
+
+    def kind(self, config: Any) -> str:
+        """The name under which a config's part is registered."""
+        return next(kind for kind, (known, _) in self._parts.items() if known is type(config))
+
+    def part(self, config: Any) -> type[Part]:
+        """The class that is built from this config."""
+        return self._parts[self.kind(config)][1]
+
+    def build(self, config: Any, **sizes: Any) -> Part:
+        """The module of a config; sizes come from its neighbours."""
+        return self.part(config)(config, **sizes)

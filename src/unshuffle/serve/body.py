@@ -1,0 +1,104 @@
+"""Reads a request's body, and stops where it grows too large, comes too slowly or is not JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi.routing import APIRoute
+from pydantic_core import from_json
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from unshuffle.serve.answers import problem
+
+
+class BoundedBody:
+    """Holds at most the allowed number of bytes; nothing is parsed before all have come."""
+
+    def __init__(self, app: ASGIApp, *, most: int, seconds: float) -> None:
+        self.app = app
+        self.most = most
+        self.seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request with its whole body."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self.app(scope, receive, send)
+            return
+        number = scope["state"]["request"]
+        # A foreign page can post plain text or forms without asking first, but not JSON.
+        if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            await problem(415, "content-type: send application/json.", number)(scope, receive, send)
+            return
+        try:
+            body = await asyncio.wait_for(self._read(scope, receive), self.seconds)
+        except TimeoutError:
+            wrong = problem(408, "body: it came too slowly.", number, {"connection": "close"})
+        except OverflowError:
+            wrong = problem(
+                413, f"body: it is too large. Send at most {self.most} bytes.", number, {"connection": "close"}
+            )
+        else:
+            if body is not None:
+                await self.app(scope, _replay(body, receive), send)
+            return
+        await wrong(scope, receive, send)
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
+        """The body, or None if the client has gone."""
+        announced = Headers(scope=scope).get("content-length", "")
+        if announced.isdigit() and int(announced) > self.most:
+            raise OverflowError
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            body += message.get("body", b"")
+            if len(body) > self.most:
+                raise OverflowError
+            if not message.get("more_body"):
+                return bytes(body)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    sent = False
+
+    async def again() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+class StrictJson(Request):
+    """A request whose JSON is read with bounds on nesting and digits and without half characters."""
+
+    async def json(self) -> Any:
+        """The body as Python objects."""
+        body = await self.body()
+        try:
+            return from_json(body, allow_inf_nan=False)
+        except ValueError as error:
+            raise json.JSONDecodeError(str(error), "", 0) from None
+
+
+class StrictRoute(APIRoute):
+    """A route that reads its body as `StrictJson`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, given the strict request in place of the usual one."""
+        handler = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            return await handler(StrictJson(request.scope, request.receive))
+
+        return strict

@@ -1,0 +1,45 @@
+"""What one request may ask for, checked before the model sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unshuffle.errors import DataError
+from unshuffle.serve.settings import Limits
+from unshuffle.text.split import split_sentences
+
+
+def read_sentences(
+    sentences: Sequence[str] | None, text: str | None, split: str, limits: Limits, where: str = ""
+) -> tuple[str, ...]:
+    """The sentences that a request gives, as a list or as running text."""
+    if (sentences is None) == (text is None):
+        raise DataError(f"{where}sentences: give either 'sentences' or 'text'.")
+    if sentences is None:
+        assert text is not None
+        sentences = _lines(text) if split == "lines" else split_sentences(text)
+        if not sentences:
+            raise DataError(f"{where}text: it has no sentence. Give at least one.")
+    check_sentences(sentences, limits, where)
+    return tuple(sentences)
+
+
+def check_sentences(sentences: Sequence[str], limits: Limits, where: str = "") -> None:
+    """Refuse a document that is empty or larger than allowed."""
+    if not sentences:
+        raise DataError(f"{where}sentences: there is none. Give at least one.")
+    if len(sentences) > limits.sentences:
+        raise DataError(f"{where}sentences: {len(sentences)} are too many. Give at most {limits.sentences}.")
+    for place, sentence in enumerate(sentences):
+        if not sentence.strip():
+            raise DataError(f"{where}sentences[{place}]: it is blank. Leave it out or give it words.")
+        if len(sentence) > limits.characters:
+            raise DataError(
+                f"{where}sentences[{place}]: {len(sentence)} characters are too many. Give at most {limits.characters}."
+            )
+        if (words := len(sentence.split())) > limits.words:
+            raise DataError(f"{where}sentences[{place}]: {words} words are too many. Give at most {limits.words}.")
+
+
+def _lines(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]

@@ -1,0 +1,69 @@
+"""Around every request: its number, its log line, its counters, and an answer even if the code fails."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from unshuffle.serve.answers import HEADERS, problem
+from unshuffle.serve.logs import log, logger
+from unshuffle.serve.metrics import Meters
+
+
+class Observe:
+    """The outermost layer of the service."""
+
+    def __init__(self, app: ASGIApp, *, meters: Meters) -> None:
+        self.app = app
+        self.meters = meters
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        number = secrets.token_hex(8)
+        scope["state"] = {**scope.get("state", {}), "request": number, "facts": {}}
+        began = time.perf_counter()
+        status = 0
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                extra = {**HEADERS, "x-request-id": number}
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    *((name.encode(), value.encode()) for name, value in extra.items()),
+                ]
+            await send(message)
+
+        self.meters.open.inc()
+        try:
+            await self.app(scope, receive, send_with_headers)
+        except Exception:
+            logger.exception("failed", extra={"facts": {"request": number}})
+            if not status:
+                failed = problem(500, f"the service failed. Its log says more under {number}.", number)
+                await failed(scope, receive, send_with_headers)
+        finally:
+            self.meters.open.dec()
+            self._record(scope, status, time.perf_counter() - began)
+
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        # Only the template of a known path: a raw one could carry anything, and would make counters without end.
+        path = getattr(scope.get("route"), "path", "(other)")
+        self.meters.requests.labels(path, str(status)).inc()
+        self.meters.seconds.labels(path).observe(seconds)
+        state = scope["state"]
+        log(
+            "request",
+            request=state["request"],
+            method=scope["method"] if scope["method"] in {"GET", "HEAD", "POST"} else "(other)",
+            path=path,
+            status=status,
+            ms=round(seconds * 1000, 1),
+            **state["facts"],
+        )

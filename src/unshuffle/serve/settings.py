@@ -1,0 +1,87 @@
+"""How a service is set up; what cannot be is refused before it starts."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field, fields
+
+from unshuffle.errors import ConfigError
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The most that one request may ask for."""
+
+    bytes: int = 1_000_000
+    """Size of a request's body."""
+    sentences: int = 60
+    """Sentences in a document."""
+    words: int = 250
+    """Words in a sentence."""
+    characters: int = 4_000
+    """Characters in a sentence; also bounds scripts that put no blank between words."""
+    documents: int = 64
+    """Documents in a batch."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that let nothing through."""
+        for limit in fields(self):
+            if getattr(self, limit.name) < 1:
+                raise ConfigError(f"limit on {limit.name}: it must be at least 1.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batching:
+    """How requests share the model."""
+
+    window: float = 0.004
+    """Seconds for which the first request of a batch waits for company."""
+    documents: int = 32
+    """Documents that the model reads at once."""
+    waiting: int = 256
+    """Documents that may wait; beyond that the answer is 503."""
+    seconds: float = 30.0
+    """Time after which a request is given up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Where the service listens, whom it answers, and how much it takes on."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str | None = None
+    """What a client must send as bearer token; None asks for none."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Further names, with or without port, under which the service may be addressed."""
+    limits: Limits = field(default_factory=Limits)
+    batching: Batching = field(default_factory=Batching)
+
+    def __post_init__(self) -> None:
+        """Refuse an open door: beyond this machine a token is needed."""
+        if self.token is None and not is_loopback(self.host):
+            raise ConfigError(
+                f"host '{self.host}': other machines can reach it. Set UNSHUFFLE_TOKEN to a secret first."
+            )
+        if self.token is not None and len(self.token) < SHORTEST_TOKEN:
+            raise ConfigError(f"token: it is too short. Give at least {SHORTEST_TOKEN} characters.")
+        if self.token is not None and not (self.token.isascii() and self.token.isprintable() and " " not in self.token):
+            raise ConfigError("token: it has characters that no HTTP header can carry. Use letters, digits and signs.")
+        if self.batching.waiting < self.limits.documents:
+            raise ConfigError(
+                f"queue of {self.batching.waiting} documents: a batch of {self.limits.documents} would never fit. "
+                "Raise the one or lower the other."
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

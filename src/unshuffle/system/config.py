@@ -1,0 +1,74 @@
+"""A system is a row of configuration: one part for each slot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import unshuffle.decode
+import unshuffle.encoders  # noqa: F401  (both imports register the parts)
+from unshuffle.decode.contracts import decoders
+from unshuffle.encoders.contracts import paragraph_encoders, sentence_encoders
+from unshuffle.errors import ConfigError
+from unshuffle.graph.build import GraphConfig
+from unshuffle.refine.iterative import IterativeConfig
+from unshuffle.registry import did_you_mean, validated
+from unshuffle.text.tokens import TokensConfig
+
+SLOTS = ("sentence_encoder", "paragraph_encoder", "decoder")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemConfig:
+    """Everything that decides what a network is made of and what it reads."""
+
+    sentence_encoder: Any
+    paragraph_encoder: Any
+    decoder: Any
+    refiner: IterativeConfig | None = None
+    graph: GraphConfig = field(default_factory=GraphConfig)
+    tokens: TokensConfig = field(default_factory=TokensConfig)
+    parser: str = "default"
+    """Which parser finds the nouns: `default`, `none`, or an installed spaCy model."""
+
+    @classmethod
+    def read(cls, options: Mapping[str, Any]) -> SystemConfig:
+        """From plain nested options, as in TOML or JSON; what is wrong is named with its place."""
+        known = list(cls.__dataclass_fields__)
+        for name in options:
+            if name not in known:
+                raise ConfigError(f"{name}: there is no such part of a system.{did_you_mean(name, known)}")
+        for slot in SLOTS:
+            if slot not in options:
+                raise ConfigError(f"{slot}: it is missing. Every system needs one.")
+        for name in {*options} - {"parser"}:
+            if not isinstance(options[name], Mapping):
+                raise ConfigError(f"{name}: expected a table of options, found {options[name]!r}.")
+        parser = options.get("parser", "default")
+        if not isinstance(parser, str):
+            raise ConfigError(f"parser: expected a name, found {parser!r}.")
+        refiner = options.get("refiner")
+        return cls(
+            sentence_encoder=sentence_encoders.read(dict(options["sentence_encoder"])),
+            paragraph_encoder=paragraph_encoders.read(dict(options["paragraph_encoder"])),
+            decoder=decoders.read(dict(options["decoder"])),
+            refiner=validated("refiner", IterativeConfig, dict(refiner)) if refiner is not None else None,
+            graph=validated("graph", GraphConfig, dict(options.get("graph", {}))),
+            tokens=validated("tokens", TokensConfig, dict(options.get("tokens", {}))),
+            parser=parser,
+        )
+
+    def write(self) -> dict[str, Any]:
+        """The reverse of `read`."""
+        options: dict[str, Any] = {
+            "sentence_encoder": sentence_encoders.write(self.sentence_encoder),
+            "paragraph_encoder": paragraph_encoders.write(self.paragraph_encoder),
+            "decoder": decoders.write(self.decoder),
+            "graph": asdict(self.graph),
+            "tokens": asdict(self.tokens),
+            "parser": self.parser,
+        }
+        if self.refiner is not None:
+            options["refiner"] = asdict(self.refiner)
+        return options

@@ -1,0 +1,114 @@
+"""A model is a folder of JSON, safetensors and text; nothing in it can name or carry code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from unshuffle.errors import ConfigError
+from unshuffle.files import read_json, read_tensors, write_json, write_tensors, write_text
+from unshuffle.graph.prepare import Preparer
+from unshuffle.graph.relatedness import relatedness_of
+from unshuffle.system.config import SystemConfig
+from unshuffle.system.network import Network
+from unshuffle.text.entities import EntityVocabulary
+from unshuffle.text.tokens import Tokenizer
+
+FORMAT = 1
+MODELS = Path(__file__).parent.parent / "data" / "models"
+"""Models that are part of the package, by name."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network with all it needs to read documents."""
+
+    name: str
+    config: SystemConfig
+    network: Network
+    preparer: Preparer
+    parser: dict[str, str]
+    """Name and fingerprint of the parser the model was trained with."""
+    calibration: dict[str, Any] | None = None
+    card: str = ""
+
+
+def find_folder(name: str) -> Path:
+    """The folder of a model: one of the package's by name, or the user's by path."""
+    if "/" not in name and "\\" not in name and (MODELS / name / "config.json").is_file():
+        return MODELS / name
+    folder = Path(name)
+    if not folder.is_dir():
+        shipped = sorted(path.name for path in MODELS.glob("*") if path.is_dir()) if MODELS.is_dir() else []
+        raise ConfigError(f"{name}: there is no such model folder. Shipped models: {', '.join(shipped) or 'none'}.")
+    return folder
+
+
+def save_model(model: Model, folder: Path, *, half: bool = False) -> None:
+    """Each file is written whole; `half` stores weights in 16 bits."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors: dict[str, Tensor] = dict(model.network.state_dict())
+    if half:
+        tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
+    write_tensors(folder / "model.safetensors", tensors)
+    write_text(folder / "tokenizer.json", model.preparer.tokenizer.json())
+    if model.preparer.entities is not None and model.preparer.entities.words is not None:
+        model.preparer.entities.write(folder / "entities.txt")
+    if model.calibration is not None:
+        write_json(folder / "calibration.json", model.calibration)
+    write_text(folder / "README.md", model.card or f"# {model.name}\n\nA sentence-ordering model of unshuffle.\n")
+    # Last, because a folder without it is no model.
+    description = {"format": FORMAT, "name": model.name, "parser": model.parser, "system": model.config.write()}
+    write_json(folder / "config.json", description)
+
+
+def load_model(name: str, *, device: str = "cpu") -> Model:
+    """The model of a folder, checked part by part."""
+    folder = find_folder(name)
+    described = read_json(folder / "config.json", most=2**20)
+    if not isinstance(described, dict) or described.get("format") != FORMAT or "system" not in described:
+        raise ConfigError(f"{folder}/config.json: not a model of this program. Take a folder that it has written.")
+    if not isinstance(described["system"], dict):
+        raise ConfigError(f"{folder}/config.json: 'system' is not a table of options. Take the folder anew.")
+    config = SystemConfig.read(described["system"])
+    tokenizer = Tokenizer.read(folder / "tokenizer.json", config.tokens.longest)
+    network = Network(config, words=tokenizer.size)
+    _fill(network, read_tensors(folder / "model.safetensors"), folder)
+    network.to(torch.device(device)).eval()
+    entities = EntityVocabulary.read(folder / "entities.txt") if (folder / "entities.txt").is_file() else None
+    calibration = read_json(folder / "calibration.json") if (folder / "calibration.json").is_file() else None
+    card = (folder / "README.md").read_text(encoding="utf-8") if (folder / "README.md").is_file() else ""
+    preparer = build_preparer(config, network, tokenizer, entities)
+    parser = {str(key): str(value) for key, value in dict(described.get("parser", {})).items()}
+    return Model(str(described.get("name", folder.name)), config, network, preparer, parser, calibration, card)
+
+
+def build_preparer(
+    config: SystemConfig, network: Network, tokenizer: Tokenizer, entities: EntityVocabulary | None
+) -> Preparer:
+    """What turns documents into this network's input."""
+    return Preparer(
+        tokenizer=tokenizer,
+        config=config.graph,
+        entities=entities,
+        relatedness=relatedness_of(config.graph, config.tokens.vectors),
+        spans=bool(getattr(network.sentence_encoder, "contextual_entities", False)),
+    )
+
+
+def _fill(network: Network, tensors: dict[str, Tensor], folder: Path) -> None:
+    expected = network.state_dict()
+    for name, tensor in expected.items():
+        if name not in tensors:
+            raise ConfigError(f"{folder}/model.safetensors: '{name}' is missing. Take the folder anew.")
+        if tensors[name].shape != tensor.shape:
+            shapes = f"{tuple(tensors[name].shape)}, not {tuple(tensor.shape)}"
+            raise ConfigError(f"{folder}/model.safetensors: '{name}' has shape {shapes}. Take the folder anew.")
+    for name in tensors:
+        if name not in expected:
+            raise ConfigError(f"{folder}/model.safetensors: '{name}' belongs to another system. Take the folder anew.")
+    network.load_state_dict({name: tensors[name].to(value.dtype) for name, value in expected.items()})

@@ -1,0 +1,94 @@
+"""The slots as one torch module: encode, refine, let sentences see each other, decode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from unshuffle.decode.contracts import Decoder, Found, Gold, Search, decoders
+from unshuffle.encoders.contracts import (
+    Encoded,
+    ParagraphEncoder,
+    SentenceEncoder,
+    States,
+    paragraph_encoders,
+    sentence_encoders,
+)
+from unshuffle.graph.batch import Batch
+from unshuffle.refine.iterative import Refined, Refiner
+from unshuffle.system.config import SystemConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the network has made of a batch before decoding."""
+
+    states: States
+    refined: Refined | None
+
+
+class Network(nn.Module):
+    """Encodes sentences, refines the graph, lets sentences see each other, reads off the order."""
+
+    sentence_encoder: nn.Module
+    paragraph_encoder: nn.Module
+    decoder: nn.Module
+
+    def __init__(self, config: SystemConfig, *, words: int, vectors: Tensor | None = None) -> None:
+        """`words`: how many words the tokenizer knows; `vectors`: what their embeddings start from."""
+        super().__init__()
+
+        def encoder() -> SentenceEncoder:
+            return sentence_encoders.build(config.sentence_encoder, words=words, vectors=vectors)
+
+        sentence = encoder()
+        paragraph = paragraph_encoders.build(
+            config.paragraph_encoder, width=sentence.width, entity_input=sentence.entity_width
+        )
+        decoder = decoders.build(
+            config.decoder,
+            width=paragraph.width,
+            encoded_width=sentence.width,
+            pair_width=sentence.pair_width,
+        )
+        self.order_sensitive = sentence.order_sensitive or paragraph.order_sensitive or decoder.order_sensitive
+        self.sentence_encoder = cast(nn.Module, sentence)
+        self.paragraph_encoder = cast(nn.Module, paragraph)
+        self.decoder = cast(nn.Module, decoder)
+        self.refiner: Refiner | None = None
+        if config.refiner is not None:
+            own = config.refiner.encoder == "own"
+            needed = (config.refiner.initial, config.refiner.rounds != 0)
+            first, second = (encoder() if own and wanted else None for wanted in needed)
+            self.refiner = Refiner(
+                config.refiner, encoders=(first, second), width=sentence.width, entity_input=sentence.entity_width
+            )
+
+    def read(self, batch: Batch) -> Read:
+        """Everything up to the decoder; link weights that come with the batch stand in for the refiner's."""
+        encoded: Encoded = self.sentence_encoder(batch)
+        refined = None
+        weights = batch.weights
+        if weights is None and self.refiner is not None:
+            with torch.no_grad():
+                refined = self.refiner(batch, encoded)
+            weights = refined.weights
+        if weights is None:
+            weights = encoded.sentences.new_full((batch.graph.pairs.shape[1],), 0.5)
+        paragraph = cast(ParagraphEncoder, self.paragraph_encoder)
+        return Read(paragraph(encoded, batch.graph, weights), refined)
+
+    def forward(self, batch: Batch, gold: Gold) -> Tensor:
+        """The decoder's loss."""
+        return cast(Decoder, self.decoder).loss(self.read(batch).states, batch.graph, gold)
+
+    def search(self, read: Read, batch: Batch, search: Search) -> list[Found]:
+        """The best orders of each document."""
+        return cast(Decoder, self.decoder).search(read.states, batch.graph, search)
+
+    def transitions(self, read: Read, batch: Batch, order: Gold) -> Tensor:
+        """Log-probability of each choice of a given order."""
+        return cast(Decoder, self.decoder).transitions(read.states, batch.graph, order)

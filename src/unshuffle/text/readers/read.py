@@ -1,0 +1,95 @@
+"""One door to all formats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from unshuffle.errors import ConfigError, DataError
+from unshuffle.registry import did_you_mean
+from unshuffle.text.document import Document
+from unshuffle.text.readers.jsonl import read_jsonl
+from unshuffle.text.readers.lower import read_lower
+from unshuffle.text.readers.parquet import read_parquet
+from unshuffle.text.readers.plain import read_lines, read_text
+from unshuffle.text.readers.report import ReadReport
+from unshuffle.text.readers.source import Source
+from unshuffle.text.readers.table import read_csv, read_tsv
+
+Reader = Callable[[Source], Iterator[Document | DataError]]
+
+FORMATS: dict[str, Reader] = {
+    "jsonl": read_jsonl,
+    "parquet": read_parquet,
+    "csv": read_csv,
+    "tsv": read_tsv,
+    "lines": read_lines,
+    "text": read_text,
+    "lower": read_lower,
+}
+"""The formats by name. A reader gives documents and, for broken records, errors; it raises only what ends it."""
+SUFFIXES = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".lines": "lines",
+    ".txt": "text",
+    ".text": "text",
+    ".lower": "lower",
+}
+
+
+def read_documents(
+    source: str | os.PathLike[str] | IO[Any],
+    format: str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    report: ReadReport | None = None,
+) -> Iterator[Document]:
+    """The documents of a file or stream, packed or not, one at a time in constant memory.
+
+    Without a format the name's ending tells it. A broken record raises a DataError, or is counted in the report.
+    """
+    found = _source(source)
+    if format is None:
+        format = SUFFIXES.get(found.suffix)
+        if format is None:
+            known = ", ".join(sorted(FORMATS))
+            raise ConfigError(f"{found.name}: its name does not tell the format. Name one of: {known}.")
+    if format not in FORMATS:
+        raise ConfigError(f"there is no format '{format}'.{did_you_mean(format, FORMATS)}")
+    if on_error not in ("stop", "skip"):
+        raise ConfigError(f"on_error is '{on_error}'. Say 'stop' or 'skip'.")
+    return _documents(found, FORMATS[format], on_error == "skip", report if report is not None else ReadReport())
+
+
+def _documents(source: Source, reader: Reader, skip: bool, report: ReadReport) -> Iterator[Document]:
+    try:
+        for record in reader(source):
+            if isinstance(record, Document):
+                report.documents += 1
+                yield record
+            elif skip:
+                report.skip(str(record))
+            else:
+                raise record
+    except DataError as error:
+        # What ends a file early leaves the documents before it good.
+        if not skip or report.documents == 0:
+            raise
+        report.skip(str(error))
+
+
+def _source(source: str | os.PathLike[str] | IO[Any]) -> Source:
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if not path.is_file():
+            wrong = "this is a folder" if path.is_dir() else "there is no such file"
+            raise DataError(f"{path}: {wrong}. Give a file of documents.")
+        return Source(path.name, path)
+    name = getattr(source, "name", None)
+    return Source(Path(name).name if isinstance(name, str) else "<stream>", stream=source)

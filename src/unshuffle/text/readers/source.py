@@ -1,0 +1,131 @@
+"""Where bytes come from: a file or a stream, packed or not, as lines with numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from unshuffle.errors import DataError
+
+LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes; a longer line is no line of text but a broken or wrong file."""
+PACKED = (".gz", ".xz")
+_GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file, or what is wrong with it."""
+
+    number: int
+    """From 1."""
+    text: str
+    """Without its end."""
+    error: DataError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something to read documents from."""
+
+    name: str
+    """As messages show it."""
+    path: Path | None = None
+    stream: IO[Any] | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name without endings, for documents that have no id of their own."""
+        return Path(self.name.strip("<>")).name.split(".")[0] or "document"
+
+    @property
+    def suffix(self) -> str:
+        """The ending that tells the format, in lower case, without that of packing."""
+        path = Path(self.name.lower())
+        return path.with_suffix("").suffix if path.suffix in PACKED else path.suffix
+
+    @contextlib.contextmanager
+    def bytes(self) -> Iterator[BinaryIO]:
+        """The unpacked bytes; what cannot be unpacked is a DataError."""
+        with contextlib.ExitStack() as stack:
+            try:
+                raw = cast(BinaryIO, stack.enter_context(self.path.open("rb"))) if self.path else _binary(self.stream)
+                yield _unpacked(raw)
+            except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+                raise DataError(
+                    f"{self.name}: the packed file is cut off or damaged ({error}). Fetch it again."
+                ) from None
+            except OSError as error:
+                raise DataError(
+                    f"{self.name}: it cannot be read ({error.strerror or error}). Check the file."
+                ) from None
+
+    def lines(self) -> Iterator[Line]:
+        """The lines, in constant memory; a broken one carries its error and does not end the reading."""
+        with self.bytes() as content:
+            number = 0
+            while raw := content.readline(LONGEST_LINE + 1):
+                number += 1
+                where = f"{self.name} line {number}"
+                if len(raw) > LONGEST_LINE and not raw.endswith(b"\n"):
+                    while raw and not raw.endswith(b"\n"):
+                        raw = content.readline(LONGEST_LINE)
+                    limit = LONGEST_LINE // (1024 * 1024)
+                    yield Line(
+                        number, "", DataError(f"{where}: it is longer than {limit} MB. Put one document on a line.")
+                    )
+                    continue
+                try:
+                    text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    wrong = f"byte {error.start + 1} is not UTF-8"
+                    yield Line(number, "", DataError(f"{where}: {wrong}. Save the file as UTF-8."))
+                    continue
+                yield Line(number, text.rstrip("\r\n"))
+
+
+class _Encoded(io.RawIOBase):
+    """A stream of text as one of bytes."""
+
+    def __init__(self, text: IO[str]) -> None:
+        self._text = text
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = self._text.read(8192).encode("utf-8", "surrogatepass")
+        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def _binary(stream: IO[Any] | None) -> BinaryIO:
+    if isinstance(stream, io.TextIOBase):
+        inner = getattr(stream, "buffer", None)  # stdin has one, StringIO has not
+        return cast(BinaryIO, inner if inner is not None else io.BufferedReader(_Encoded(cast(IO[str], stream))))
+    return cast(BinaryIO, stream)
+
+
+def _unpacked(raw: BinaryIO) -> BinaryIO:
+    """By the first bytes and not by name, so that a stream may be packed too."""
+    if not hasattr(raw, "peek") and not raw.seekable():
+        raw = cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, raw)))
+    if hasattr(raw, "peek"):
+        head = raw.peek(6)[:6]
+    else:
+        place = raw.tell()
+        head = raw.read(6)
+        raw.seek(place)
+    if head.startswith(_GZIP):
+        return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
+    return cast(BinaryIO, lzma.LZMAFile(raw)) if head.startswith(_XZ) else raw

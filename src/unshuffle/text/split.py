@@ -1,0 +1,116 @@
+"""Running text to sentences or paragraphs, by rules."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Unit = Literal["sentence", "paragraph"]
+
+_PARAGRAPH = re.compile(r"\r?\n[^\S\n\f]*\n|[\f\u2029]")
+_CLOSING = "\"'”’»)\\]}"
+_STOP = re.compile(
+    # A stop with what closes after it, then a blank; in tokenised text a blank may stand before the closing mark.
+    rf"(?:[.!?…]+[{_CLOSING}]*(?:\s?(?:''|[”»)\]])(?=\s))*(?=\s))"
+    # Scripts that put no blank after a stop, and those whose stop is never anything else.
+    r"|[。！？｡．]+[”’」』）】》\"')\]]*"
+    r"|[।॥؟۔]+(?=\s)"
+)
+_LIST_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})")
+_OPENING = "\"'`“”‘’«»([{¿¡-–—•*"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NEVER_LAST = _words(
+    "mr mrs ms mx dr prof gen sen rep gov capt lt col sgt maj cmdr rev hon pres messrs mme mlle mgr fr st mt"
+    " e.g i.e eg ie cf viz vs v approx ca resp incl esp w.r.t fig figs eq eqs dept univ assn bros"
+)
+"""Abbreviations that something always follows."""
+BEFORE_NUMBER = _words(
+    "no nos vol vols p pp ch chap art ref refs app ex nr ver sec sect tab thm lem prop def alg cor"
+    " jan feb mar apr jun jul aug sep sept oct nov dec"
+)
+"""Words that are abbreviations only where a number follows: "No. 5", but "He said no. Then"."""
+OFTEN_LAST = frozenset({"etc", "al"})
+"""Abbreviations that end a sentence wherever a capital follows."""
+SELDOM_LAST = _words("inc ltd co corp llc jr sr ph.d ave blvd rd est bldg hwy ft")
+"""Abbreviations that, like those of the form "a.m.", end a sentence only before a word that likes to open one."""
+OPENERS = _words(
+    "the a an this that these those it its he she they we you i his her their our my your there here in on at by for"
+    " from with without after before when while where if although though because since as but and or so yet however"
+    " then thus therefore hence moreover furthermore finally first second third next later now what who why how which"
+    " to no not one some many most all both each every another other such more"
+)
+"""Words that like to open a sentence and seldom follow an initial or an abbreviation with a capital."""
+
+
+def split_text(text: str, unit: Unit = "sentence") -> list[str]:
+    """The sentences or paragraphs of a text, with runs of blanks made one."""
+    return split_sentences(text) if unit == "sentence" else split_paragraphs(text)
+
+
+def split_paragraphs(text: str) -> list[str]:
+    """What blank lines, form feeds or paragraph marks keep apart."""
+    return [" ".join(part.split()) for part in _PARAGRAPH.split(text) if part.strip()]
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text; none reaches over the end of a paragraph."""
+    # In text without capitals a small letter says nothing.
+    cased = any(letter.isupper() for letter in text)
+    return [sentence for paragraph in split_paragraphs(text) for sentence in _split(paragraph, cased=cased)]
+
+
+def _split(paragraph: str, *, cased: bool) -> list[str]:
+    sentences, start = [], 0
+    for stop in _STOP.finditer(paragraph):
+        if _ends(paragraph, start, stop, cased=cased):
+            sentences.append(paragraph[start : stop.end()].strip())
+            start = stop.end()
+    sentences.append(paragraph[start:].strip())
+    return [sentence for sentence in sentences if sentence]
+
+
+def _ends(paragraph: str, start: int, stop: re.Match[str], *, cased: bool) -> bool:
+    """Whether a sentence that began at `start` ends with this stop."""
+    mark = paragraph[stop.start()]
+    if mark not in ".!?…":
+        return True
+    follows = paragraph[stop.end() : stop.end() + 40].split()
+    if not follows:
+        return True
+    following = follows[0].lstrip(_OPENING) or (follows[1].lstrip(_OPENING) if len(follows) > 1 else "")
+    if following[:1] and following[0] in ".!?…":
+        return False  # the last of several decides
+    if cased and following[:1].islower() and not following[1:2].isupper():  # "iPhone" does open sentences
+        return False
+    if not re.match(rf"\.(?!\.)[{_CLOSING}]*$", stop.group()):  # ! ? … and several at once
+        return True
+    return _dot_ends(paragraph[start : stop.start()], follows[0], following, cased=cased)
+
+
+def _dot_ends(sentence: str, shown: str, following: str, *, cased: bool) -> bool:
+    """Whether a single full stop ends the sentence before it; `shown` is the next token with its marks, if any."""
+    if sentence[-1:].isspace() or not sentence:
+        return bool(sentence)  # a stop that stands apart, as in tokenised text
+    last = sentence[-60:].split()[-1]
+    if last == sentence.strip() and _LIST_NUMBER.fullmatch(last):
+        return False  # "1. Open the box."
+    word = last.lstrip(_OPENING)
+    abbreviation = word.lower()
+    # "A." may open nothing: it is the next initial.
+    opener = following.rstrip(",;:!?'\"”’").lower() in OPENERS
+    if abbreviation in NEVER_LAST:
+        return False
+    if abbreviation in BEFORE_NUMBER and following[:1].isdigit():
+        return False
+    if abbreviation in OFTEN_LAST:
+        return cased and not shown.startswith(("(", "[")) and not following[:1].isdigit()
+    if abbreviation in SELDOM_LAST or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
+        return opener
+    if len(word) == 1 and word.isalpha() and (word.isupper() or not cased):
+        return opener  # "J. Smith", but "Plan B. We"
+    return True

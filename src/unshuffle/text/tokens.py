@@ -1,0 +1,126 @@
+"""Sentences to word numbers, by a tokenizer that is one `tokenizer.json` file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from unshuffle.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Backend
+
+UNKNOWN, PADDING = "[UNK]", "[PAD]"
+
+# Contractions as the word vectors know them: "do" + "n't", "it" + "'s".
+WORD = r"\w+?(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokensConfig:
+    """How a word-level vocabulary is made; encoders with word pieces bring their own."""
+
+    split: Literal["words", "spaces"] = "words"
+    """`spaces` for text that was tokenised before, `words` for text as people write it."""
+    vocabulary: Literal["training", "vectors"] = "training"
+    """`training`: words of the training documents; `vectors`: also every word that has a vector."""
+    minimum_count: Annotated[int, Ge(1)] = 2
+    """A word without a vector must occur this often in training."""
+    longest: Annotated[int, Ge(1)] = 512
+    """Words of a sentence beyond this many are not read."""
+    vectors: str = "default"
+    """Word vectors to start from: `default` for those in the package, or a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A sentence as word numbers, with the stretch of text each came from."""
+
+    ids: NDArray[np.int64]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+class Tokenizer:
+    """Turns sentences into word numbers."""
+
+    def __init__(self, backend: Backend, longest: int) -> None:
+        self.backend = backend
+        self.longest = longest
+        self.backend.enable_truncation(longest)
+        self.backend.no_padding()
+
+    @classmethod
+    def of_words(
+        cls, sentences: Iterable[str], known: Sequence[str] | Container[str], config: TokensConfig
+    ) -> Tokenizer:
+        """A word-level tokenizer; `known` are the words that have a vector."""
+        from tokenizers import Regex, models, normalizers, pre_tokenizers
+        from tokenizers import Tokenizer as Backend
+
+        backend = Backend(models.WordLevel({UNKNOWN: 0, PADDING: 1}, unk_token=UNKNOWN))
+        backend.normalizer = normalizers.Lowercase()
+        backend.pre_tokenizer = (
+            pre_tokenizers.WhitespaceSplit()
+            if config.split == "spaces"
+            else pre_tokenizers.Split(Regex(WORD), behavior="removed", invert=True)
+        )
+        counts: Counter[str] = Counter()
+        for sentence in sentences:
+            text = backend.normalizer.normalize_str(sentence)
+            counts.update(word for word, _ in backend.pre_tokenizer.pre_tokenize_str(text))
+        chosen = {word for word, count in counts.items() if count >= config.minimum_count or word in known}
+        if config.vocabulary == "vectors" and isinstance(known, Sequence):
+            chosen.update(known)
+        words = [UNKNOWN, PADDING, *sorted(chosen - {UNKNOWN, PADDING})]
+        backend.model = models.WordLevel({word: number for number, word in enumerate(words)}, unk_token=UNKNOWN)
+        return cls(backend, config.longest)
+
+    @classmethod
+    def read(cls, path: Path, longest: int = 512) -> Tokenizer:
+        """From a `tokenizer.json`."""
+        from tokenizers import Tokenizer as Backend
+
+        if not path.is_file():
+            raise ConfigError(f"{path}: the tokenizer is missing. Take the whole model folder.")
+        try:
+            return cls(Backend.from_file(str(path)), longest)
+        except Exception as error:  # the library raises bare Exception for any defect of the file
+            raise ConfigError(f"{path}: not a tokenizer ({error}). Take the model folder anew.") from None
+
+    def json(self) -> str:
+        """The content of `tokenizer.json`."""
+        return str(self.backend.to_str())
+
+    @property
+    def size(self) -> int:
+        """How many words or word pieces there are."""
+        return int(self.backend.get_vocab_size())
+
+    def words(self) -> list[str]:
+        """All words, by number."""
+        vocabulary = self.backend.get_vocab()
+        return sorted(vocabulary, key=vocabulary.__getitem__)
+
+    def number(self, word: str) -> int:
+        """The number of a word; unknown words share one."""
+        found = self.backend.token_to_id(word)
+        return 0 if found is None else int(found)
+
+    def encode(self, sentences: Sequence[str]) -> list[Encoded]:
+        """Word numbers of each sentence; a sentence without any word reads as one unknown word."""
+        return [
+            Encoded(
+                np.array(row.ids or [0], np.int64),
+                tuple(start for start, _ in row.offsets) or (0,),
+                tuple(end for _, end in row.offsets) or (0,),
+            )
+            for row in self.backend.encode_batch(list(sentences))
+        ]

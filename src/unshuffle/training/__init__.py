@@ -1,0 +1,1 @@
+"""From documents to a trained system: stages, the loop they share, and checkpoints that survive anything."""

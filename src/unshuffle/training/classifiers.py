@@ -1,0 +1,135 @@
+"""The stages that train the refiner's two classifiers (Lai et al., 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from unshuffle.decode.contracts import Gold
+from unshuffle.graph.batch import Batch, Item, collate
+from unshuffle.refine.classifier import PairClassifier, normalised
+from unshuffle.refine.iterative import Refiner
+from unshuffle.refine.noise import cloud
+from unshuffle.training.loop import Drawn, draw
+
+
+def pair_truth(batch: Batch, gold: Gold) -> Tensor:
+    """(pairs,) 1 where a linked pair's first sentence truly comes first, else 0."""
+    first, second = gold.place[batch.graph.pairs]
+    return (first < second).float()
+
+
+def both_ways(logits: Tensor, truth: Tensor, among: Tensor | None = None) -> Tensor:
+    """Mean cross-entropy over both directions of some pairs; nothing where there are none."""
+    if among is not None:
+        logits, truth = logits[:, among], truth[among]
+    if not truth.numel():
+        return logits.sum() * 0
+    return binary_cross_entropy_with_logits(logits, torch.stack([truth, 1 - truth]))
+
+
+class InitialTask(nn.Module):
+    """Every linked pair, all link weights at 0.5."""
+
+    def __init__(self, classifier: PairClassifier) -> None:
+        super().__init__()
+        self.classifier = classifier
+
+    def forward(self, drawn: Drawn) -> Tensor:
+        """Cross-entropy over all linked pairs."""
+        batch = collate(drawn.items)
+        truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
+        weights = torch.full_like(truth, 0.5)
+        return both_ways(self.classifier(self.classifier.encode(batch, None), batch.graph, weights), truth)
+
+
+class IterativeTask(nn.Module):
+    """Every linked pair, the link weights true, hidden or wrong."""
+
+    def __init__(self, classifier: PairClassifier, *, known: float, noise_share: float, mask_share: float) -> None:
+        super().__init__()
+        self.classifier = classifier
+        self.known, self.noise_share, self.mask_share = known, noise_share, mask_share
+
+    def forward(self, drawn: Drawn) -> Tensor:
+        """Pairs whose weight does not tell the truth count as much as all that do."""
+        batch = collate(drawn.items)
+        truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
+        clouded = cloud(
+            truth,
+            known=self.known,
+            noise_share=self.noise_share,
+            mask_share=self.mask_share,
+            generator=torch.Generator().manual_seed(drawn.seed),
+        )
+        logits = self.classifier(self.classifier.encode(batch, None), batch.graph, clouded.weights)
+        return both_ways(logits, truth, clouded.changed) + both_ways(logits, truth, ~clouded.changed)
+
+
+def shuffled_batches(items: Sequence[Item], seed: int, size: int = 32) -> list[Drawn]:
+    """All documents in a fixed shuffle, in batches of documents of like length."""
+    by_length = sorted(range(len(items)), key=lambda number: items[number].graph.sentences)
+    return [
+        draw(items, by_length[start : start + size], seed + start) for start in range(0, len(by_length), size)
+    ]
+
+
+class InitialStage:
+    """Trains the initial classifier; scored by pair accuracy."""
+
+    def __init__(self, name: str, refiner: Refiner, items: Sequence[Item], valid: Sequence[Item], seed: int) -> None:
+        assert refiner.initial is not None
+        self.name, self.items = name, items
+        self.module: nn.Module = InitialTask(refiner.initial)
+        self._classifier = refiner.initial
+        self._valid = shuffled_batches(valid, seed)
+
+    def score(self) -> float:
+        """Share of linked validation pairs put right, ties counting half."""
+        right = pairs = 0.0
+        for drawn in self._valid:
+            batch = collate(drawn.items)
+            truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
+            encoded = self._classifier.encode(batch, None)
+            predicted = normalised(self._classifier(encoded, batch.graph, torch.full_like(truth, 0.5)))
+            right += rightly(predicted, truth)
+            pairs += len(truth)
+        return 100 * right / max(pairs, 1)
+
+
+class IterativeStage:
+    """Trains the iterative classifier; scored by pair accuracy after all rounds, the initial classifier speaking first."""
+
+    def __init__(
+        self, name: str, refiner: Refiner, items: Sequence[Item], valid: Sequence[Item], seed: int, noise_share: float
+    ) -> None:
+        assert refiner.iterative is not None
+        self.name, self.items = name, items
+        self.module: nn.Module = IterativeTask(
+            refiner.iterative,
+            known=refiner.config.known_weight,
+            noise_share=noise_share,
+            mask_share=refiner.config.mask_share,
+        )
+        self._refiner = refiner
+        self._valid = shuffled_batches(valid, seed)
+
+    def score(self) -> float:
+        """Share of linked validation pairs put right, ties counting half."""
+        self._refiner.eval()
+        right = pairs = 0.0
+        for drawn in self._valid:
+            batch = collate(drawn.items)
+            truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
+            right += rightly(self._refiner(batch).predicted, truth)
+            pairs += len(truth)
+        return 100 * right / max(pairs, 1)
+
+
+def rightly(predicted: Tensor, truth: Tensor) -> float:
+    """How many pairs are on the right side of 0.5; a tie is half right."""
+    right = ((predicted > 0.5) == (truth > 0.5)) & (predicted != 0.5)
+    return float(right.sum() + 0.5 * (predicted == 0.5).sum())

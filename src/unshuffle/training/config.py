@@ -1,0 +1,42 @@
+"""How a system is trained; the defaults are the paper's (Lai et al., 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt, Le
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """Optimiser, patience and the like."""
+
+    optimizer: Literal["adadelta", "adamw", "adam"] = "adadelta"
+    learning_rate: Annotated[float, Gt(0)] = 1.0
+    encoder_learning_rate: Annotated[float, Ge(0)] = 0.0
+    """For a pretrained sentence encoder; 0 takes the common one."""
+    weight_decay: Annotated[float, Ge(0)] = 1e-5
+    rho: Annotated[float, Gt(0), Le(1)] = 0.95
+    epsilon: Annotated[float, Gt(0)] = 1e-6
+    warmup: Annotated[float, Ge(0), Le(1)] = 0.0
+    """Share of all steps over which the learning rate rises; it then falls linearly. 0 keeps it constant."""
+    clip: Annotated[float, Ge(0)] = 0.0
+    """Largest norm of the gradient; 0 does not clip."""
+    batch: Annotated[int, Ge(1)] = 16
+    """Documents a step."""
+    epochs: Annotated[int, Ge(1)] = 100
+    classifier_epochs: Annotated[int, Ge(1)] = 15
+    """The same for the refiner's classifiers."""
+    patience: Annotated[int, Ge(1)] = 5
+    """Stop after this many epochs without a better validation score."""
+    classifier_patience: Annotated[int, Ge(1)] = 3
+    """The same for the refiner's classifiers."""
+    measure: Literal["acc_micro", "tau", "pmr"] = "acc_micro"
+    """What chooses the best epoch of the ordering model on validation."""
+    validation_beam: Annotated[int, Ge(1)] = 8
+    folds: Annotated[int, Ge(1)] = 2
+    """Cross-fitting: link weights of training documents come from classifiers that have not seen them. 1 turns it off."""
+    minutes: Annotated[float, Ge(0)] = 0.0
+    """Time-box of the ordering stage; 0 for none."""
+    checkpoint_minutes: Annotated[float, Gt(0)] = 5.0

@@ -1,0 +1,87 @@
+"""Documents of the splits of a data set, made ready for training."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unshuffle.errors import DataError
+from unshuffle.system.config import SystemConfig
+from unshuffle.text.document import Document
+from unshuffle.text.mentions import load_parser
+from unshuffle.text.parse_cache import CachedParser
+from unshuffle.text.readers.read import SUFFIXES, read_documents
+from unshuffle.text.vectors import load_vectors
+
+NAMES = {"train": ("train",), "valid": ("valid", "val", "dev"), "test": ("test",)}
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The documents of a data set, each in its true order."""
+
+    train: tuple[Document, ...]
+    valid: tuple[Document, ...]
+    test: tuple[Document, ...]
+
+    @property
+    def hash(self) -> str:
+        """Of all texts and mentions, in order."""
+        digest = hashlib.sha256()
+        for documents in (self.train, self.valid, self.test):
+            for document in documents:
+                digest.update(repr((document.sentences, document.mentions)).encode("utf-8", "surrogatepass"))
+            digest.update(b"\0")
+        return digest.hexdigest()[:16]
+
+
+def find_split(folder: Path, split: str) -> Path | None:
+    """The file of a split, in whichever format it is there."""
+    endings = [suffix + packed for suffix in SUFFIXES for packed in ("", ".gz", ".xz")]
+    for name in NAMES[split]:
+        for ending in endings:
+            if (folder / f"{name}{ending}").is_file():
+                return folder / f"{name}{ending}"
+    return None
+
+
+def read_splits(folder: Path) -> Splits:
+    """A folder with train, valid and (if there) test files."""
+    read: dict[str, tuple[Document, ...]] = {}
+    for split in NAMES:
+        file = find_split(folder, split)
+        if file is None and split != "test":
+            raise DataError(f"{folder}: there is no {split} file. Name it {split}.jsonl, .parquet, .tsv, .txt or .lower.")
+        read[split] = tuple(read_documents(file)) if file else ()
+        if file is not None and not read[split]:
+            raise DataError(f"{file}: it holds no document. Give at least one.")
+    return Splits(**read)
+
+
+def parsed(documents: Sequence[Document], parser: str, cache: Path) -> tuple[Document, ...]:
+    """The documents with mentions; those that bring their own keep them."""
+    if all(document.mentions is not None for document in documents):
+        return tuple(documents)
+    return tuple(CachedParser(load_parser(parser, allow_path=True), cache).mentions(documents))
+
+
+def vectors_for(words: Sequence[str], config: SystemConfig, width: int, seed: int) -> Tensor:
+    """(words, width): the word vectors to start from; words without one start small and random."""
+    vectors = load_vectors(config.tokens.vectors, width=width)
+    table = np.random.default_rng(seed).normal(0, 0.1, (len(words), width)).astype(np.float32)
+    for number, word in enumerate(words):
+        row = vectors.row(word)
+        if row is not None:
+            table[number] = vectors.matrix[row]
+    return torch.from_numpy(table)
+
+
+def sentences_of(documents: Iterable[Document]) -> Iterable[str]:
+    """All sentences in turn."""
+    return (sentence for document in documents for sentence in document.sentences)

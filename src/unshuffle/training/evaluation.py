@@ -1,0 +1,52 @@
+"""Scoring a model on documents whose order is known; the model sees them shuffled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unshuffle.metrics.summary import OrderPair, Spread, spread, summarise
+from unshuffle.seeds import derived
+from unshuffle.system.orderer import Orderer
+from unshuffle.text.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One shuffle of one document, in terms of its true order: `order[k]` is the true place of the k-th sentence."""
+
+    id: str
+    shuffle: int
+    order: tuple[int, ...]
+
+
+def shuffled(documents: Iterable[Document], shuffle: int, seed: int) -> Iterator[tuple[Document, list[int]]]:
+    """Each document in a shuffle that depends on its number, the shuffle's and the seed."""
+    for number, document in enumerate(documents):
+        rng = np.random.default_rng(derived(seed, "shuffle", shuffle, number))
+        permutation = rng.permutation(len(document.sentences)).tolist()
+        yield document.permuted(permutation), permutation
+
+
+def predict(
+    orderer: Orderer, documents: Sequence[Document], *, shuffles: int = 3, seed: int = 1, beam: int | None = None
+) -> Iterator[Prediction]:
+    """Orders every document once a shuffle."""
+    for shuffle in range(shuffles):
+        pairs = list(shuffled(documents, shuffle, seed))
+        orderings = orderer.order_many([document for document, _ in pairs], beam=beam, n_best=1)
+        for document, (_, permutation), ordering in zip(documents, pairs, orderings, strict=True):
+            yield Prediction(document.id, shuffle, tuple(permutation[place] for place in ordering.order))
+
+
+def figures(predictions: Iterable[Prediction], documents: Sequence[Document] | None = None) -> Spread:
+    """Mean and spread over shuffles; with the documents at hand, sentences of equal text are interchangeable."""
+    by_shuffle: dict[int, list[OrderPair]] = {}
+    for prediction in predictions:
+        done = by_shuffle.setdefault(prediction.shuffle, [])
+        texts = documents[len(done)].sentences if documents is not None else ()
+        gold = tuple(range(len(prediction.order)))
+        done.append(OrderPair(OrderPair(prediction.order, gold, texts).aligned(), gold))
+    return spread([summarise(pairs) for pairs in by_shuffle.values()])

@@ -1,0 +1,138 @@
+"""The loop that every stage runs: a generator; the caller logs and draws the bar."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from unshuffle.graph.batch import Item
+from unshuffle.seeds import derived
+from unshuffle.training.checkpoint import Checkpoint, Position, load_trained, trained_state
+from unshuffle.training.config import TrainingConfig
+from unshuffle.training.optimizers import build_optimizer, rate
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Documents of one step, each freshly shuffled, with the true order in terms of the shuffled input."""
+
+    items: tuple[Item, ...]
+    orders: tuple[tuple[int, ...], ...]
+    seed: int
+
+
+class Stage(Protocol):
+    """What one stage trains: a module that gives a loss, and a validation score."""
+
+    name: str
+    module: nn.Module
+    items: Sequence[Item]
+
+    def score(self) -> float:
+        """Validation score, the higher the better."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where the loop is; given after every step, and with a score after every epoch."""
+
+    stage: str
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+    """Mean over the epoch so far."""
+    score: float | None = None
+    best: float | None = None
+
+
+def draw(items: Sequence[Item], pick: Sequence[int], seed: int) -> Drawn:
+    """Shuffles each picked document; documents of one sentence teach nothing and are left out beforehand."""
+    rng = np.random.default_rng(seed)
+    shuffled, orders = [], []
+    for number in pick:
+        permutation = rng.permutation(items[number].graph.sentences)
+        shuffled.append(items[number].permuted(permutation.tolist()))
+        orders.append(tuple(np.argsort(permutation).tolist()))
+    return Drawn(tuple(shuffled), tuple(orders), derived(seed, "noise"))
+
+
+def train(
+    fabric: Fabric, stage: Stage, config: TrainingConfig, *, seed: int, checkpoint: Checkpoint, epochs: int,
+    patience: int, minutes: float = 0.0,
+) -> Iterator[Progress]:
+    """Trains until `patience` epochs bring nothing better; leaves the best epoch's weights in the module."""
+    teach = [number for number, item in enumerate(stage.items) if item.graph.sentences > 1]
+    steps = -(-len(teach) // config.batch)
+    optimizer = build_optimizer(stage.module, config)
+    rates = [group["lr"] for group in optimizer.param_groups]
+    found = checkpoint.load(stage.module, optimizer)
+    position, best = found if found else (Position(), {})
+    if position.finished:
+        load_trained(stage.module, best)
+        return
+    module, optimizer = fabric.setup(stage.module, optimizer)
+    saved = started = time.monotonic()
+    spent = position.minutes
+    while not _done(position, epochs, patience, minutes):
+        epoch = position.epoch
+        order = np.random.default_rng(derived(seed, stage.name, "order", epoch)).permutation(teach)
+        module.train()
+        for step in range(position.step, steps):
+            drawn_seed = derived(seed, stage.name, epoch, step)
+            drawn = draw(stage.items, order[step * config.batch : (step + 1) * config.batch].tolist(), drawn_seed)
+            share = rate(config, epoch * steps + step, epochs * steps)
+            for group, full in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = full * share
+            torch.manual_seed(drawn_seed)  # dropout: a resumed run draws what an unbroken one would have drawn
+            optimizer.zero_grad()
+            loss: Tensor = module(drawn)
+            fabric.backward(loss)
+            if config.clip:
+                fabric.clip_gradients(module, optimizer, max_norm=config.clip)
+            optimizer.step()
+            now = time.monotonic()
+            position = replace(
+                position, step=step + 1, loss=position.loss + loss.item(), minutes=spent + (now - started) / 60
+            )
+            yield Progress(stage.name, epoch, epochs, step + 1, steps, position.loss / (step + 1))
+            if now - saved > config.checkpoint_minutes * 60:
+                checkpoint.save(position, stage.module, optimizer, best)
+                saved = time.monotonic()
+            if minutes and position.minutes >= minutes:
+                break
+        module.eval()
+        with torch.inference_mode():
+            score = stage.score()
+        mean = position.loss / max(position.step, 1)
+        position = replace(position, epoch=epoch + 1, step=0, loss=0.0, scores=(*position.scores, score))
+        position = replace(position, minutes=spent + (time.monotonic() - started) / 60)
+        if position.best_epoch == epoch:
+            best = {name: value.clone() for name, value in trained_state(stage.module).items()}
+        checkpoint.save(position, stage.module, optimizer, best)
+        saved = time.monotonic()
+        yield Progress(stage.name, epoch, epochs, steps, steps, mean, score, max(position.scores))
+    load_trained(stage.module, best)
+    checkpoint.save(replace(position, finished=True), stage.module, optimizer, best)
+
+
+def _done(position: Position, epochs: int, patience: int, minutes: float) -> bool:
+    if position.step:
+        return False
+    waited = position.epoch - 1 - position.best_epoch
+    return (
+        position.epoch >= epochs
+        or (position.epoch > 0 and waited >= patience)
+        or bool(minutes and position.minutes >= minutes)
+    )

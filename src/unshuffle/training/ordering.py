@@ -1,0 +1,100 @@
+"""The stage that trains the ordering model, and the one that trains everything at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from unshuffle.decode.contracts import Gold, Search
+from unshuffle.encoders.contracts import Encoded
+from unshuffle.graph.batch import Item, collate
+from unshuffle.metrics.summary import OrderPair, Score, summarise
+from unshuffle.refine.noise import cloud
+from unshuffle.system.network import Network
+from unshuffle.training.classifiers import both_ways, pair_truth, shuffled_batches
+from unshuffle.training.loop import Drawn
+
+
+class OrderingTask(nn.Module):
+    """The decoder's loss; link weights come with the documents."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, drawn: Drawn) -> Tensor:
+        """Negative log-likelihood of the true orders."""
+        loss: Tensor = self.network(collate(drawn.items), Gold.of([list(order) for order in drawn.orders]))
+        return loss
+
+
+class JointTask(nn.Module):
+    """Ordering model and both classifiers on one sentence encoder, trained together.
+
+    The ordering model reads the link weights that the classifiers give at that moment. That is honest where documents
+    are seen once or twice; on a small corpus seen many times the staged training with cross-fitting is.
+    """
+
+    def __init__(self, network: Network, *, pair_loss_weight: float = 1.0) -> None:
+        super().__init__()
+        self.network = network
+        self.pair_loss_weight = pair_loss_weight
+
+    def forward(self, drawn: Drawn) -> Tensor:
+        """Decoder's loss plus both classifiers' cross-entropies."""
+        network, refiner = self.network, self.network.refiner
+        assert refiner is not None
+        batch = collate(drawn.items)
+        gold = Gold.of([list(order) for order in drawn.orders])
+        truth = pair_truth(batch, gold)
+        encoded: Encoded = network.sentence_encoder(batch)
+        pair_loss = truth.new_zeros(())
+        if refiner.initial is not None:
+            pair_loss = both_ways(refiner.initial(encoded, batch.graph, torch.full_like(truth, 0.5)), truth)
+        if refiner.iterative is not None:
+            share = refiner.config.noise_share
+            clouded = cloud(
+                truth,
+                known=refiner.config.known_weight,
+                noise_share=0.2 if share == "auto" else share,
+                mask_share=refiner.config.mask_share,
+                generator=torch.Generator().manual_seed(drawn.seed),
+            )
+            logits = refiner.iterative(encoded, batch.graph, clouded.weights)
+            pair_loss = pair_loss + both_ways(logits, truth, clouded.changed)
+        with torch.no_grad():
+            weights = refiner(batch, encoded).weights
+        states = network.paragraph_encoder(encoded, batch.graph, weights)
+        loss: Tensor = network.decoder.loss(states, batch.graph, gold)  # type: ignore[operator]
+        return loss + self.pair_loss_weight * pair_loss
+
+
+class OrderingStage:
+    """Trains all but the refiner, or with `joint` all at once; scored by orders of the validation documents."""
+
+    def __init__(
+        self, name: str, network: Network, items: Sequence[Item], valid: Sequence[Item], seed: int, *,
+        beam: int, measure: Literal["acc_micro", "tau", "pmr"], joint: bool = False,
+    ) -> None:
+        self.name, self.items = name, items
+        if network.refiner is not None:
+            network.refiner.requires_grad_(joint)
+        self.module: nn.Module = JointTask(network) if joint else OrderingTask(network)
+        self._network, self._beam, self._measure = network, beam, measure
+        self._valid = shuffled_batches(valid, seed)
+
+    def score(self) -> float:
+        """The chosen measure on validation, in percent."""
+        return float(getattr(self.validate(), self._measure))
+
+    def validate(self) -> Score:
+        """All measures on validation."""
+        pairs = []
+        for drawn in self._valid:
+            batch = collate(drawn.items)
+            found = self._network.search(self._network.read(batch), batch, Search(beam=self._beam))
+            pairs += [OrderPair(best.orders[0], true) for best, true in zip(found, drawn.orders, strict=True)]
+        return summarise(pairs)

@@ -1,0 +1,119 @@
+"""Figures that can be believed: what was run, on what, with which versions, beside the predictions themselves."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from unshuffle.errors import DataError
+from unshuffle.files import write_json, write_whole
+from unshuffle.metrics.summary import Spread
+from unshuffle.training.evaluation import Prediction
+
+PACKAGES = ("unshuffle", "torch", "numpy", "spacy", "tokenizers", "transformers", "lightning-fabric")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One system, one data set, one seed."""
+
+    system: str
+    dataset: str
+    seed: int
+    command: str
+    config: dict[str, Any]
+    data_hash: str
+    minutes: float
+    parameters: int
+    valid: dict[str, Any]
+    test: dict[str, Any]
+    notes: dict[str, Any]
+
+    def write(self, folder: Path, predictions: Iterable[Prediction]) -> Path:
+        """`<system>-<dataset>-<seed>.json`, and the test predictions beside it."""
+        path = folder / f"{self.system}-{self.dataset}-{self.seed}.json"
+        write_predictions(path.with_suffix(".orders.jsonl.gz"), predictions)
+        write_json(path, asdict(self) | {"commit": commit(), "versions": versions()})
+        return path
+
+
+def plain(figures: Spread) -> dict[str, Any]:
+    """Mean and standard deviation over shuffles, rounded as they are printed."""
+    mean = {name: _rounded(value) for name, value in asdict(figures.mean).items()}
+    sd = {name: _rounded(value) for name, value in asdict(figures.sd).items()} if figures.sd else None
+    for counted in ("documents", "sentences"):
+        if sd:
+            sd.pop(counted, None)
+    return {**mean, "sd": sd, "shuffles": figures.runs}
+
+
+def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
+    """One line a document and shuffle; no text."""
+
+    def write(temporary: Path) -> None:
+        # A fixed time stamp, so that equal predictions are equal files.
+        with gzip.GzipFile(temporary, "wb", mtime=0) as out:
+            for prediction in predictions:
+                out.write((json.dumps(asdict(prediction)) + "\n").encode())
+
+    write_whole(path, write)
+
+
+def read_predictions(path: Path) -> Iterator[Prediction]:
+    """The reverse of `write_predictions`."""
+    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
+    with opened as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line)
+                order = tuple(int(place) for place in row["order"])
+                yield Prediction(str(row["id"]), int(row["shuffle"]), order)
+            except (ValueError, KeyError, TypeError):
+                raise DataError(f"{path} line {number}: expected id, shuffle and order.") from None
+            if sorted(order) != list(range(len(order))):
+                raise DataError(f"{path} line {number}: the order is not a permutation.")
+
+
+def versions() -> dict[str, str]:
+    """Of everything that could change a figure."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def commit() -> str:
+    """The commit of the source tree, marked where it has local changes; empty outside a checkout."""
+    try:
+        here = Path(__file__).parent
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, timeout=10)
+        changed = subprocess.run(
+            ["git", "status", "--porcelain", "--", str(here)], cwd=here, capture_output=True, text=True, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return head.stdout.strip() + ("+changes" if changed.stdout.strip() else "")
+
+
+def command_line() -> str:
+    """The command as it was typed, without the folder of the program."""
+    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, (tuple, list)):
+        return [_rounded(entry) for entry in value]
+    return value

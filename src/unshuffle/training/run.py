@@ -1,0 +1,114 @@
+"""One training from documents to a model folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+from unshuffle.encoders.contracts import sentence_encoders
+from unshuffle.errors import ConfigError, MissingExtra
+from unshuffle.files import write_json
+from unshuffle.seeds import derived
+from unshuffle.system.config import SystemConfig
+from unshuffle.system.folder import Model, build_preparer, save_model
+from unshuffle.system.network import Network
+from unshuffle.system.orderer import Orderer
+from unshuffle.text.document import Document
+from unshuffle.text.entities import EntityVocabulary, count_nouns
+from unshuffle.text.mentions import load_parser
+from unshuffle.text.tokens import Tokenizer
+from unshuffle.text.vectors import load_vectors
+from unshuffle.training.config import TrainingConfig
+from unshuffle.training.corpus import Splits, parsed, sentences_of, vectors_for
+from unshuffle.training.loop import Progress
+from unshuffle.training.stages import Run, train_stages
+
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What to train, on what, and where to put it."""
+
+    name: str
+    config: SystemConfig
+    training: TrainingConfig
+    data: Splits
+    out: Path
+    seed: int = 1
+    resume: bool = False
+    stages: Path | None = None
+    """Folder of finished stages that several trainings share."""
+    cache: Path | None = None
+    """Folder of the parse cache."""
+
+
+def train_system(job: Job, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
+    """Trains all stages and saves the model; a run that was cut off goes on with `resume`."""
+    fabric = _fabric(job.out, job.seed)
+    marker = job.out / "stages"
+    if marker.exists() and any(marker.iterdir()) and not job.resume:
+        raise ConfigError(f"{job.out}: a training is there already. Say --resume to go on, or choose another --out.")
+    cache = job.cache or job.out / "parses"
+    train = parsed(job.data.train, job.config.parser, cache)
+    valid = parsed(job.data.valid, job.config.parser, cache)
+    torch.manual_seed(derived(job.seed, "weights") % 2**31)
+    model = new_model(job.name, job.config, train, job.seed)
+    items = list(model.preparer.items(train))
+    run = Run(
+        fabric=fabric,
+        config=job.config,
+        training=job.training,
+        seed=job.seed,
+        data_hash=Splits(train, valid, ()).hash,
+        folder=job.stages or marker,
+    )
+    for step, progress in enumerate(train_stages(run, model.network, items, list(model.preparer.items(valid)))):
+        report(progress)
+        if progress.score is not None:
+            fabric.log(f"{progress.stage}/valid", progress.score, step=progress.epoch)
+            fabric.log(f"{progress.stage}/loss", progress.loss, step=progress.epoch)
+            write_json(job.out / "progress.json", {"stage": progress.stage, "epoch": progress.epoch, "step": step,
+                                                   "valid": progress.score, "best": progress.best})
+    model.network.eval()
+    save_model(model, job.out)
+    return Orderer(model)
+
+
+def new_model(name: str, config: SystemConfig, documents: Sequence[Document], seed: int) -> Model:
+    """An untrained model whose vocabularies come from the training documents."""
+    encoder = sentence_encoders.part(config.sentence_encoder)
+    pieces = getattr(encoder, "pieces", None)
+    vectors = None
+    if pieces is not None:  # a pretrained encoder brings its own vocabulary
+        tokenizer = Tokenizer(pieces(config.sentence_encoder), config.tokens.longest)
+    else:
+        known = load_vectors(config.tokens.vectors)
+        tokenizer = Tokenizer.of_words(sentences_of(documents), known.words if config.tokens.vocabulary == "vectors" else known, config.tokens)
+        width = int(config.sentence_encoder.word_width)
+        vectors = vectors_for(tokenizer.words(), config, width, derived(seed, "vectors"))
+    network = Network(config, words=tokenizer.size, vectors=vectors)
+    entities = None
+    rule = config.graph.entities
+    if rule.minimum_count:
+        entities = EntityVocabulary.from_counts(count_nouns(documents), rule)
+    preparer = build_preparer(config, network, tokenizer, entities)
+    parser = {"name": config.parser, "fingerprint": load_parser(config.parser).fingerprint}
+    return Model(name, config, network, preparer, parser)
+
+
+def _fabric(out: Path, seed: int) -> Fabric:
+    try:
+        from lightning_fabric import Fabric
+        from lightning_fabric.loggers import TensorBoardLogger
+    except ImportError:
+        raise MissingExtra("Training", "train") from None
+    fabric = Fabric(accelerator="cpu", devices=1, loggers=TensorBoardLogger(str(out), name="log", version=f"seed-{seed}"))
+    fabric.launch()
+    return fabric

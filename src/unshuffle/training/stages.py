@@ -1,0 +1,135 @@
+"""Initial classifier, iterative classifier, ordering model: one run, each stage kept on disk once it is done."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from unshuffle.graph.batch import Item, collate
+from unshuffle.refine.iterative import Refiner
+from unshuffle.seeds import derived
+from unshuffle.system.config import SystemConfig
+from unshuffle.system.network import Network
+from unshuffle.training.checkpoint import Checkpoint
+from unshuffle.training.classifiers import InitialStage, IterativeStage, shuffled_batches
+from unshuffle.training.config import TrainingConfig
+from unshuffle.training.loop import Progress, Stage, train
+from unshuffle.training.ordering import OrderingStage
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything that the stages of one training share."""
+
+    fabric: Fabric
+    config: SystemConfig
+    training: TrainingConfig
+    seed: int
+    data_hash: str
+    folder: Path
+    """Where stages keep their checkpoints; runs that share it share what is equal in them."""
+
+    def stage(self, stage: Stage, recipe: object, *, epochs: int, patience: int, minutes: float = 0.0) -> Iterator[Progress]:
+        """Trains a stage, or takes it from where it was left; `recipe` is all that decides its result."""
+        plain = json.dumps([recipe, self.seed, self.data_hash, stage.name], sort_keys=True, default=str)
+        fingerprint = hashlib.sha256(plain.encode()).hexdigest()[:16]
+        checkpoint = Checkpoint(self.folder / f"{stage.name}-{fingerprint}", fingerprint)
+        yield from train(
+            self.fabric, stage, self.training, seed=self.seed, checkpoint=checkpoint, epochs=epochs,
+            patience=patience, minutes=minutes,
+        )
+
+
+def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Sequence[Item]) -> Iterator[Progress]:
+    """All stages in turn; the network is trained in place."""
+    refiner = network.refiner
+    recipe = {"system": run.config.write(), "training": asdict(run.training)}
+    ordering = {"beam": run.training.validation_beam, "measure": run.training.measure}
+    if refiner is not None and refiner.config.encoder == "own":
+        items = yield from _cross_fitted(run, refiner, items, valid)
+        yield from _classifiers(run, refiner, items, valid, fold="all")
+        valid = with_weights(refiner, valid, run.seed)
+    joint = refiner is not None and refiner.config.encoder == "shared"
+    seed = derived(run.seed, "valid") % 2**31
+    stage = OrderingStage(
+        "ordering", network, items, valid, seed, beam=run.training.validation_beam, measure=run.training.measure, joint=joint
+    )
+    yield from run.stage(stage, [recipe, ordering], epochs=run.training.epochs, patience=run.training.patience, minutes=run.training.minutes)
+
+
+def _cross_fitted(
+    run: Run, refiner: Refiner, items: Sequence[Item], valid: Sequence[Item]
+) -> Generator[Progress, None, list[Item]]:
+    """Gives each document link weights from classifiers that were trained without it."""
+    folds = run.training.folds
+    if folds == 1:
+        yield from _classifiers(run, refiner, items, valid, fold="all")
+        return with_weights(refiner, items, run.seed)
+    place = np.random.default_rng(derived(run.seed, "folds")).permutation(len(items)) % folds
+    weighted: dict[int, Item] = {}
+    for fold in range(folds):
+        helper = copy.deepcopy(refiner)
+        inside = [number for number in range(len(items)) if place[number] != fold]
+        outside = [number for number in range(len(items)) if place[number] == fold]
+        yield from _classifiers(run, helper, [items[number] for number in inside], valid, fold=f"{fold}of{folds}")
+        fitted = with_weights(helper, [items[number] for number in outside], run.seed)
+        weighted.update(zip(outside, fitted, strict=True))
+    return [weighted[number] for number in range(len(items))]
+
+
+def _classifiers(
+    run: Run, refiner: Refiner, items: Sequence[Item], valid: Sequence[Item], *, fold: str
+) -> Iterator[Progress]:
+    """Both classifiers of one refiner, the second scored with the first before it."""
+    # Weights never reach the classifiers through the graph: they are what the classifiers are for.
+    items = [replace(item, graph=replace(item.graph, weights=None)) for item in items]
+    training, config = run.training, refiner.config
+    seed = derived(run.seed, "valid") % 2**31
+    common = [run.config.write()["sentence_encoder"], run.config.write()["graph"], run.config.write()["tokens"],
+              asdict(training) | {"epochs": 0, "minutes": 0, "validation_beam": 0, "measure": "", "patience": 0}, fold]
+    accuracy = 0.0
+    if refiner.initial is not None:
+        first = InitialStage(f"initial-{fold}", refiner, items, valid, seed)
+        recipe = [*common, asdict(config.grn), config.head_width, config.head_dropout]
+        yield from run.stage(first, recipe, epochs=training.classifier_epochs, patience=training.classifier_patience)
+        with torch.inference_mode():
+            refiner.eval()
+            accuracy = first.score()
+    if refiner.iterative is not None:
+        share = config.noise_share
+        if share == "auto":  # the paper's way: the initial classifier's error, to a multiple of 5 %
+            share = round((1 - accuracy / 100) * 20) / 20
+        second = IterativeStage(f"iterative-{fold}", refiner, items, valid, seed, share)
+        yield from run.stage(second, [*common, asdict(config), share], epochs=training.classifier_epochs, patience=training.classifier_patience)
+    refiner.eval()
+
+
+@torch.inference_mode()
+def with_weights(refiner: Refiner, items: Sequence[Item], seed: int) -> list[Item]:
+    """The documents with the refiner's link weights; the refiner sees them shuffled."""
+    refiner.eval()
+    by_length = sorted(range(len(items)), key=lambda number: items[number].graph.sentences)
+    weighted: dict[int, Item] = {}
+    place = 0
+    for drawn in shuffled_batches(items, derived(seed, "weights") % 2**31):
+        batch = collate(drawn.items)
+        weights = refiner(batch).weights.numpy().astype(np.float32)
+        counts = [item.graph.pairs.shape[1] for item in drawn.items]
+        for item, order, part in zip(
+            drawn.items, drawn.orders, np.split(weights, np.cumsum(counts)[:-1]), strict=True
+        ):
+            graph = replace(item.graph, weights=part).permuted(order)
+            weighted[by_length[place]] = replace(item.permuted(order), graph=graph)
+            place += 1
+    return [weighted[number] for number in range(len(items))]
