@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 from unshuffle.errors import DataError
@@ -92,13 +93,13 @@ def make_exercise(
 def scramble(size: int, seed: int) -> tuple[int, ...]:
     """An arrangement that leaves as few neighbours as possible in their order; the same for the same seed."""
     chance = random.Random(f"{seed}:{size}")
-    orders = [chance.sample(range(size), size) for _ in range(SCRAMBLES)]
+    orders = [tuple(chance.sample(range(size), size)) for _ in range(SCRAMBLES)]
 
-    def left_in_place(order: list[int]) -> tuple[int, int]:
-        neighbours = sum(second == first + 1 for first, second in zip(order, order[1:], strict=False))
+    def left_in_place(order: Sequence[int]) -> tuple[int, int]:
+        neighbours = sum(second == first + 1 for first, second in pairwise(order))
         return neighbours, sum(place == item for place, item in enumerate(order))
 
-    return tuple(min(orders, key=left_in_place))
+    return min(orders, key=left_in_place)
 
 
 def difficulty_of(margin: float, size: int) -> Difficulty:

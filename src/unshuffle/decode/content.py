@@ -27,5 +27,5 @@ def content_ranks(states: States, graph: GraphBatch) -> Tensor:
     place = torch.arange(keys.shape[1], dtype=keys.dtype, device=keys.device)
     lot = torch.frac(43758.5453 * torch.sin(12.9898 * (place + 1) + 78.233 * keys.sum(1, keepdim=True)))
     drawn = lot.argsort(1)
-    order = drawn.gather(1, keys.gather(1, drawn).argsort(1, stable=True))
+    order = drawn.gather(1, keys.gather(1, drawn).argsort(dim=1, stable=True))
     return order.argsort(1)

@@ -54,6 +54,7 @@ class Job:
 
     @property
     def size(self) -> int:
+        """How much room it takes in the queue."""
         return max(1, len(self.documents))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SENTENCES = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
+SENTENCES: list[Any] = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
 ORDERING: dict[str, Any] = {
     "id": "",
     "order": [1, 2, 0],

@@ -1,0 +1,91 @@
+"""One score a sentence, highest first (Kumar et al., AAAI 2020: RankTxNet; Zhu et al., AAAI 2021: ConsGraph)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Tensor, nn
+from torch.nn import functional
+
+from unshuffle.decode.beam import beam_search
+from unshuffle.decode.content import content_ranks
+from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.follow import Followed
+from unshuffle.decode.tables import TableMemory, order_log_probability
+from unshuffle.encoders.contracts import States
+from unshuffle.graph.batch import GraphBatch, add_into, padded
+from unshuffle.graph.pairs import ordered_pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoresConfig:
+    """Score of each sentence and the loss that teaches it; listwise was best in the paper."""
+
+    hidden: Annotated[int, Ge(0)] = 0
+    """Width of the hidden layer; 0 takes the width of the sentence states."""
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
+    loss: Literal["listwise", "logistic", "hinge", "regression"] = "listwise"
+    """ListMLE over the whole order; logistic or hinge over pairs; squared error of the place."""
+    margin: Annotated[float, Ge(0)] = 1.0
+    """By how much an earlier sentence should lead, for `hinge`."""
+
+
+@decoders.register("scores", ScoresConfig)
+class Scores(nn.Module):
+    """Sorts by score; an order's probability is Plackett and Luce's, whichever loss the scores were trained by."""
+
+    order_sensitive = False
+
+    def __init__(self, config: ScoresConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
+        super().__init__()
+        self.config = config
+        hidden = config.hidden or width
+        self.score = nn.Sequential(
+            nn.Linear(width, hidden), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(hidden, 1)
+        )
+
+    def scores(self, states: States) -> Tensor:
+        """(sentences,)."""
+        scores: Tensor = self.score(states.sentences).squeeze(1)
+        return scores
+
+    def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """Log-probability of each choice: the softmax over those that are left."""
+        followed = Followed.of(graph, gold)
+        return followed.log_probabilities(padded(self.scores(states), graph)[followed.document])
+
+    def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """The configured loss, summed over a document's choices or averaged over its pairs or sentences."""
+        if self.config.loss == "listwise":
+            return -self.transitions(states, graph, gold).sum() / graph.documents
+        scores = self.scores(states)
+        document = graph.document_of_sentence
+        if self.config.loss == "regression":
+            last = (graph.sizes - 1).clamp_min(1)[document]
+            target = torch.where(graph.sizes[document] > 1, 1 - 2 * gold.place / last, 0.0)
+            wrong = (scores - target.to(scores.dtype)) ** 2  # places spread from 1, the first, to -1
+            return (add_into(wrong, document, graph.documents) / graph.sizes).mean()
+        pairs = ordered_pairs(graph)
+        first, second = pairs[:, gold.place[pairs[0]] < gold.place[pairs[1]]]
+        lead = scores[first] - scores[second]
+        wrong = functional.softplus(-lead) if self.config.loss == "logistic" else (self.config.margin - lead).relu()
+        count = (graph.sizes * (graph.sizes - 1) // 2).clamp_min(1)
+        return (add_into(wrong, document[first], graph.documents) / count).mean()
+
+    def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
+        """By falling score; several orders, or orders under constraints, by beam search."""
+        table = padded(self.scores(states), graph)[:, None]  # (documents, 1, longest)
+        content = content_ranks(states, graph)
+        if search.keep > 1 or search.allowed is not None:
+            return beam_search(TableMemory(table), graph.sizes, search, content)
+        by_content = content.argsort(1)
+        sorted_scores = table[:, 0].gather(1, by_content).argsort(1, descending=True, stable=True)
+        wanted = by_content.gather(1, sorted_scores)
+        found = []
+        for row, order, size in zip(table, wanted.tolist(), graph.sizes.tolist(), strict=True):
+            some = tuple(sentence for sentence in order if sentence < size)
+            found.append(Found((some,), (order_log_probability(row, some),)))
+        return found
