@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     """Lets `write` fill a temporary file beside `path`, makes it durable, then renames it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    os.close(handle)
-    temporary = Path(name)
+    temporary: Path | None = None
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        os.close(handle)
+        temporary = Path(name)
         write(temporary)
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise ConfigError(
             f"{path}: it could not be written ({error.strerror or error}). Make room or choose another folder; "
             "what was there before is unharmed."
         ) from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

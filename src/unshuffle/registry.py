@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -23,16 +23,27 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 
 def validated(where: str, config: type, options: dict[str, Any]) -> Any:
     """Options as an instance of a frozen config dataclass; a wrong one is named with its place."""
-    known = list(getattr(config, "__dataclass_fields__", {}))
-    for name in options:
-        if name not in known:
-            raise ConfigError(f"{where}.{name}: there is no such option.{did_you_mean(name, known)}")
+    _refuse_unknown(where, config, options)
     try:
         return TypeAdapter(config).validate_python(options)
     except ValidationError as error:
         wrong = error.errors()[0]
         field = ".".join(str(step) for step in wrong["loc"])
         raise ConfigError(f"{where}.{field}: {wrong['msg']}.") from None
+
+
+def _refuse_unknown(where: str, config: type, options: Mapping[str, Any]) -> None:
+    """Pydantic passes over names that a plain dataclass does not have, also in tables within tables."""
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"{where}: expected a table of options, found {options!r}.")
+    kinds = get_type_hints(config)
+    known = list(getattr(config, "__dataclass_fields__", {}))
+    for name, value in options.items():
+        if name not in known:
+            raise ConfigError(f"{where}.{name}: there is no such option.{did_you_mean(str(name), known)}")
+        for kind in (kinds[name], *get_args(kinds[name])):
+            if isinstance(kind, type) and is_dataclass(kind) and isinstance(value, Mapping):
+                _refuse_unknown(f"{where}.{name}", kind, value)
 
 
 class Registry(Generic[Part]):

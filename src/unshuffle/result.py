@@ -42,6 +42,10 @@ class Reason:
     shared: tuple[str, ...]
 
 
+def _rows(pairs: tuple[PairProbability, ...]) -> list[list[float]]:
+    return [[pair.first, pair.second, pair.probability] for pair in pairs]
+
+
 @dataclass(frozen=True, slots=True)
 class Ordering:
     """A document's best order and how sure the model is of it."""
@@ -50,14 +54,16 @@ class Ordering:
     order: tuple[int, ...]
     """Input indices in reading order."""
     probability: float
-    """What the model gives this order among all orders."""
+    """What the model gives the best order it found, `n_best[0]`, among all orders."""
     confidence: float
     """Chance that two sentences of the document stand in their right relative order, calibrated where the model is."""
     pairs: tuple[PairProbability, ...]
     """Every pair i < j of input indices: the chance that i comes before j."""
     rounds: tuple[Round, ...]
+    """How the link weights came about; none where the system has no refiner."""
     n_best: tuple[Candidate, ...]
     why: tuple[Reason, ...] = ()
+    """The strongest pairs as the order has them; none where the input order was kept."""
     ties: tuple[tuple[int, int], ...] = ()
     """Pairs of sentences with the same text: either may stand in the other's place."""
     kept: bool = False
@@ -65,16 +71,23 @@ class Ordering:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; pairs and weights are written as rows [i, j, p]."""
-        plain = asdict(self)
-        plain["pairs"] = [[pair.first, pair.second, pair.probability] for pair in self.pairs]
-        plain["rounds"] = [
-            {
-                "weights": [[pair.first, pair.second, pair.probability] for pair in step.weights],
-                "undecided": [list(pair) for pair in step.undecided],
-            }
-            for step in self.rounds
-        ]
-        return plain
+        return {
+            "id": self.id,
+            "order": list(self.order),
+            "probability": self.probability,
+            "confidence": self.confidence,
+            "pairs": _rows(self.pairs),
+            "rounds": [
+                {"weights": _rows(step.weights), "undecided": [list(pair) for pair in step.undecided]}
+                for step in self.rounds
+            ],
+            "n_best": [
+                {"order": list(candidate.order), "probability": candidate.probability} for candidate in self.n_best
+            ],
+            "why": [asdict(reason) | {"shared": list(reason.shared)} for reason in self.why],
+            "ties": [list(pair) for pair in self.ties],
+            "kept": self.kept,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +104,23 @@ class SentenceGraph:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """How well one sentence follows another where it stands."""
+    """How well one sentence follows the one before it."""
 
     first: int
     second: int
     score: float
-    """The model's probability of choosing `second` next, given all that was read before it."""
+    """The model's probability of choosing `second` next among all that are left, given what was read so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Taking one sentence out and putting it elsewhere, and what the order's log-probability gains."""
+    """Taking one sentence out and putting it elsewhere."""
 
     sentence: int
     to: int
+    """The place, from 0, at which the sentence stands afterwards."""
     gain: float
+    """How much higher the log-probability of the order is then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +128,22 @@ class Coherence:
     """How coherent a text is in the order in which it stands."""
 
     probability: float
+    """What the model gives this order among all orders of these sentences."""
     log_probability: float
+    """Its natural logarithm: the sum over all choices, that of the first sentence included."""
     percentile: float
-    """Share, in percent, of random orders of the same sentences that the model finds less probable."""
+    """Share, in percent, of other orders of the sentences that the model finds less probable; equals count half.
+
+    All other orders of up to 6 sentences; beyond, 500 random ones, or as many as the time for a long text allows. 100
+    for a single sentence.
+    """
     transitions: tuple[Transition, ...]
+    """One for each sentence after the first."""
     moves: tuple[Move, ...]
-    """The single moves that would improve the order most, best first."""
+    """The single moves that would improve the order most, best first, at most three.
+
+    Every move is tried; in texts of more than 40 sentences only short ones of the sentences that fit worst.
+    """
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""

@@ -7,11 +7,12 @@ import sys
 import typer
 
 from unshuffle.cli.evaluate import evaluate
+from unshuffle.cli.recipe import recipe
 from unshuffle.cli.train import train
 from unshuffle.errors import UnshuffleError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (train, evaluate):
+for command in (train, evaluate, recipe):
     app.command()(command)
 
 

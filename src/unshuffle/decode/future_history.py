@@ -62,9 +62,7 @@ class FutureHistory(Pointer):
     row in Python. Nothing non-linear lies between pair vectors and keys, so every pair's share is computed once.
     """
 
-    def __init__(
-        self, config: FutureHistoryConfig, *, width: int, encoded_width: int, pair_width: int = 0
-    ) -> None:
+    def __init__(self, config: FutureHistoryConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         pointer = PointerConfig(attention_width=config.attention_width)
         super().__init__(pointer, width=width, encoded_width=encoded_width)
         self.config = config

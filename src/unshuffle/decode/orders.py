@@ -1,62 +1,69 @@
-"""The distribution over all orders that pair probabilities span: an order weighs the product of its pairs'.
-
-Exact by dynamic programming over subsets where Kemeny's rule is (the maximum becomes a sum); beyond, each next sentence
-is drawn by the product of its chances to precede all others that are left, which is the same but for the orders of the
-rest.
-"""
+"""The distribution over all orders that pair probabilities span: an order weighs the product of its pairs' chances."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-import torch
-from scipy.special import logsumexp
 from torch import Tensor
 
 from unshuffle.decode.beam import Prefix
 from unshuffle.rank.kemeny import LARGEST
-from unshuffle.rank.ranking import FloatArray
+from unshuffle.rank.ranking import FloatArray, log_weights
 
 
-def choice_log_probabilities(weight: FloatArray, order: list[int]) -> FloatArray:
-    """(sentences,) log-probability of each choice of an order; `weight[i, j]`: log chance that i precedes j."""
-    if len(order) <= LARGEST:
-        return _exact(weight, order)
-    left = list(order)
-    chosen = []
-    for _ in order:
-        rows = weight[np.ix_(left, left)].sum(1)  # the diagonal is 0
-        chosen.append(rows[0] - logsumexp(rows))
-        left.pop(0)
-    return np.array(chosen)
+class OrderDistribution:
+    """Probability of any order, choice by choice.
 
+    Exact by dynamic programming over subsets where Kemeny's rule is (its maximum becomes a sum). Beyond, each next
+    sentence is drawn by the product of its chances to precede all that are left: the same but for the orders of those.
+    """
 
-def _exact(weight: FloatArray, order: list[int]) -> FloatArray:
-    sentences = len(order)
-    to_come = _sums(weight[np.ix_(order, order)])
-    arranged = weight[np.ix_(order, order)]
-    gain = np.triu(arranged, 1).sum(0)  # of each choice, over those chosen before
-    masks = (1 << np.arange(sentences + 1)) - 1  # the prefixes
-    chosen: FloatArray = gain + to_come[masks[1:]] - to_come[masks[:-1]]
-    return chosen
+    def __init__(self, probability: FloatArray) -> None:
+        self.weight = log_weights(probability)
+        self._to_come = _sums(self.weight) if len(probability) <= LARGEST else None
+
+    def choices(self, order: Sequence[int]) -> FloatArray:
+        """(sentences,) log-probability of each choice of an order."""
+        arranged = self.weight[np.ix_(order, order)]
+        if self._to_come is not None:
+            gain = np.triu(arranged, 1).sum(0)  # of each choice, over those chosen before
+            prefix = np.concatenate([[0], (1 << np.asarray(order, np.int64)).cumsum()])
+            chosen: FloatArray = gain + self._to_come[prefix[1:]] - self._to_come[prefix[:-1]]
+            return chosen
+        left = arranged[:, ::-1].cumsum(1)[:, ::-1]  # (candidates, steps) over the sentences from each step on
+        early = np.tri(len(order), k=-1, dtype=bool).T  # chosen before that step
+        logits = np.where(early, -np.inf, left)
+        approximate: FloatArray = logits.diagonal() - _log_sum(logits.T)
+        return approximate
+
+    def log_probability(self, order: Sequence[int]) -> float:
+        """Of a whole order."""
+        return float(self.choices(order).sum())
 
 
 def _sums(weight: FloatArray) -> FloatArray:
     """(subsets,) log of the summed weights of all ways to go on once a subset has been chosen."""
     sentences = len(weight)
-    gain = np.zeros((1 << sentences, sentences))
+    gain = np.zeros((1 << sentences, sentences))  # what a sentence adds when it follows all of a subset
     for sentence in range(sentences):
         half = 1 << sentence
         gain[half : 2 * half] = gain[:half] + weight[sentence]
-    masks = np.arange(1 << sentences)
     bits = 1 << np.arange(sentences)
-    size = np.bitwise_count(masks) if hasattr(np, "bitwise_count") else (masks[:, None] & bits > 0).sum(1)
+    member = (np.arange(1 << sentences)[:, None] & bits) > 0
+    size = member.sum(1)
     sums = np.zeros(1 << sentences)
     for chosen in range(sentences - 1, -1, -1):
         layer = np.flatnonzero(size == chosen)
-        used = (layer[:, None] & bits) > 0
         ways = gain[layer] + sums[layer[:, None] | bits]
-        sums[layer] = logsumexp(np.where(used, -np.inf, ways), axis=1)
+        sums[layer] = _log_sum(np.where(member[layer], -np.inf, ways))
     return sums
+
+
+def _log_sum(rows: FloatArray) -> FloatArray:
+    highest = rows.max(1)
+    total: FloatArray = highest + np.log(np.exp(rows - highest[:, None]).sum(1))
+    return total
 
 
 class PairMemory:
@@ -71,8 +78,7 @@ class PairMemory:
 
     def advance(self, carry: Tensor, parent: Tensor, document: Tensor, choice: Tensor) -> Tensor:
         """One fewer is left."""
-        rows = torch.arange(len(parent), device=parent.device)
-        return carry[parent] - self.weight[document].transpose(1, 2)[rows, choice]
+        return carry[parent] - self.weight.transpose(1, 2)[document, choice]
 
     def logits(self, carry: Tensor, prefix: Prefix) -> Tensor:
         """(rows, longest)."""

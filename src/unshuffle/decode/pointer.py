@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, cast
 
 import torch
 from annotated_types import Ge
@@ -63,9 +63,7 @@ class Pointer(nn.Module):
 
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
         """Beam search over all documents at once."""
-        return beam_search(
-            PointerMemory(self, states, graph), graph.sizes, search, content_ranks(states, graph)
-        )
+        return beam_search(PointerMemory(self, states, graph), graph.sizes, search, content_ranks(states, graph))
 
     def follow(self, states: States, graph: GraphBatch, order: Tensor) -> Tensor:
         """(sentences, width): the LSTM's state before each choice, in the order that is followed."""
@@ -91,21 +89,23 @@ class PointerMemory:
 
     def __init__(self, pointer: Pointer, states: States, graph: GraphBatch) -> None:
         self.pointer = pointer
-        lstm = pointer.lstm
-        self.bias = lstm.bias_ih_l0 + lstm.bias_hh_l0
-        self.inputs = padded(torch.addmm(self.bias, states.encoded.sentences, lstm.weight_ih_l0.t()), graph)
+        names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+        from_input, recurrent, *biases = (cast(Tensor, getattr(pointer.lstm, name)) for name in names)
+        self.recurrent = recurrent.t()
+        self.bias = biases[0] + biases[1]
+        self.inputs = padded(torch.addmm(self.bias, states.encoded.sentences, from_input.t()), graph)
         self.keys = padded(pointer.keys(states), graph)
         self.documents = states.documents
 
     def begin(self) -> Carry:
         """Nothing read: the input is zero, the state the document's."""
-        gates = self.bias + self.documents @ self.pointer.lstm.weight_hh_l0.t()
+        gates = self.bias + self.documents @ self.recurrent
         return _lstm_step(gates, torch.zeros_like(self.documents))
 
     def advance(self, carry: Carry, parent: Tensor, document: Tensor, choice: Tensor) -> Carry:
         """Children of one parent share its recurrent product."""
-        parents, which = parent.unique(return_inverse=True)
-        recurrent = carry.hidden[parents] @ self.pointer.lstm.weight_hh_l0.t()
+        parents, which = torch.unique(parent, return_inverse=True)
+        recurrent = carry.hidden[parents] @ self.recurrent
         return _lstm_step(self.inputs[document, choice] + recurrent[which], carry.cell[parent])
 
     def logits(self, carry: Carry, prefix: Prefix) -> Tensor:

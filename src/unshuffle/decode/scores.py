@@ -82,7 +82,7 @@ class Scores(nn.Module):
         if search.keep > 1 or search.allowed is not None:
             return beam_search(TableMemory(table), graph.sizes, search, content)
         by_content = content.argsort(1)
-        sorted_scores = table[:, 0].gather(1, by_content).argsort(1, descending=True, stable=True)
+        sorted_scores = table[:, 0].gather(1, by_content).argsort(dim=1, descending=True, stable=True)
         wanted = by_content.gather(1, sorted_scores)
         found = []
         for row, order, size in zip(table, wanted.tolist(), graph.sizes.tolist(), strict=True):

@@ -34,7 +34,7 @@ def order_log_probability(table: Tensor, order: Sequence[int]) -> float:
     steps = torch.arange(len(order), device=table.device)
     drawn = table[steps if len(table) > 1 else torch.zeros_like(steps)][:, list(order)]  # (steps, places)
     left = torch.logsumexp(drawn.masked_fill(steps < steps[:, None], -torch.inf), 1)
-    return float((drawn.diagonal() - left).sum())
+    return float((drawn.diagonal() - left).sum().detach())
 
 
 def led_by(order: tuple[int, ...], log_probability: float, others: Found | None, keep: int) -> Found:

@@ -28,6 +28,7 @@ class States:
     encoded: Encoded
     sentences: Tensor  # (sentences, state width)
     documents: Tensor  # (documents, state width)
+    windows: Tensor | None = None  # (ordered pairs, windows) logits: the second follows the first within each window
 
 
 class SentenceEncoder(Protocol):

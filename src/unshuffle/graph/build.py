@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from unshuffle.graph.relations import Relatedness, no_relations
@@ -22,6 +23,8 @@ class GraphConfig:
 
     links: Literal["entities", "all"] = "entities"
     """`entities`: sentences that share an entity are linked, as in the paper. `all`: every pair is."""
+    all_up_to: Annotated[int, Ge(2)] = 64
+    """With `all`: longer documents link sentences that share an entity, because pairs grow with the square."""
     relations: Literal["none", "vectors", "file"] = "none"
     """Where entity-entity relations come from: word vectors, a file of pairs, or nowhere."""
     relation_threshold: float = 0.5
@@ -79,7 +82,7 @@ def build_graph(
     ]
     table = np.array(rows, np.int64).reshape(-1, 3)
     size = len(document.sentences)
-    if config.links == "all":
+    if config.links == "all" and size <= config.all_up_to:
         linked = ~np.tri(size, dtype=bool)
     else:
         occurs = np.zeros((size, len(words)), np.float32)

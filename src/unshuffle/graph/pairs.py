@@ -9,7 +9,7 @@ from unshuffle.graph.batch import GraphBatch
 
 
 def ordered_pairs(graph: GraphBatch) -> Tensor:
-    """(2, ordered pairs) all i != j of each document: document by document, all pairs (0, j), then (1, j), and so on."""
+    """(2, ordered pairs) all i != j of a document: document by document, all pairs (0, j), then (1, j), and so on."""
     others = (graph.sizes - 1)[graph.document_of_sentence]  # (sentences,)
     one = torch.arange(graph.sentences, device=others.device).repeat_interleave(others)
     place = torch.arange(len(one), device=others.device) - (others.cumsum(0) - others)[one]

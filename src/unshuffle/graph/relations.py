@@ -62,18 +62,23 @@ class FileRelatedness:
     def read(cls, path: Path, threshold: float) -> FileRelatedness:
         """Reads the file whole; it is a resource like a dictionary."""
         similarities: dict[tuple[str, str], float] = {}
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                fields = line.rstrip("\n").split("\t")
-                try:
-                    one, other, similarity = fields[0], fields[1], float(fields[2])
-                except (IndexError, ValueError):
-                    raise DataError(f"{path} line {number}: expected word<TAB>word<TAB>similarity.") from None
-                if not math.isfinite(similarity):
-                    raise DataError(f"{path} line {number}: the similarity is not a number. Give one from 0 to 1.")
-                similarities[min(one, other), max(one, other)] = similarity
+        try:
+            lines = path.read_text(encoding="utf-8").split("\n")
+        except UnicodeDecodeError:
+            raise DataError(f"{path}: it is not UTF-8 text. Write word<TAB>word<TAB>similarity lines.") from None
+        except OSError as error:
+            raise DataError(f"{path}: it cannot be read ({error.strerror}). Name the file of related words.") from None
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            fields = line.split("\t")
+            try:
+                one, other, similarity = fields[0], fields[1], float(fields[2])
+            except (IndexError, ValueError):
+                raise DataError(f"{path} line {number}: expected word<TAB>word<TAB>similarity.") from None
+            if not math.isfinite(similarity):
+                raise DataError(f"{path} line {number}: the similarity is not a number. Give one from 0 to 1.")
+            similarities[min(one, other), max(one, other)] = similarity
         return cls(similarities, threshold)
 
     def __call__(self, words: Sequence[str]) -> Related:

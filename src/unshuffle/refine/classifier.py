@@ -63,5 +63,6 @@ class PairClassifier(nn.Module):
 
 def normalised(logits: Tensor) -> Tensor:
     """(2, pairs) logits of both directions -> (pairs,) chance that the first comes first; both scores are fresh."""
-    forward, backward = logits.sigmoid()
-    return forward / (forward + backward).clamp_min(1e-12)
+    # p / (p + q) by way of logarithms: where both are tiny, a quotient would settle pairs by their input order.
+    forward, backward = nn.functional.logsigmoid(logits)
+    return (forward - backward).sigmoid()

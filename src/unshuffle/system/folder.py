@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig, detached
 from unshuffle.errors import ConfigError
-from unshuffle.files import read_json, read_tensors, write_json, write_tensors, write_text
+from unshuffle.files import read_json, read_tensors, write_json, write_tensors, write_text, write_whole
 from unshuffle.graph.prepare import Preparer
 from unshuffle.graph.relatedness import relatedness_of
 from unshuffle.system.config import SystemConfig
@@ -19,6 +21,8 @@ from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.tokens import Tokenizer
 
 FORMAT = 1
+HASHED = ("model.safetensors", "tokenizer.json", "entities.txt")
+"""What decides the orders; config.json tells their hashes, so that damage and mixed folders are noticed."""
 MODELS = Path(__file__).parent.parent / "data" / "models"
 """Models that are part of the package, by name."""
 
@@ -50,19 +54,24 @@ def find_folder(name: str) -> Path:
 
 def save_model(model: Model, folder: Path, *, half: bool = False) -> None:
     """Each file is written whole; `half` stores weights in 16 bits."""
-    folder.mkdir(parents=True, exist_ok=True)
     tensors: dict[str, Tensor] = dict(model.network.state_dict())
     if half:
         tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
     write_tensors(folder / "model.safetensors", tensors)
     write_text(folder / "tokenizer.json", model.preparer.tokenizer.json())
     if model.preparer.entities is not None and model.preparer.entities.words is not None:
-        model.preparer.entities.write(folder / "entities.txt")
+        write_whole(folder / "entities.txt", model.preparer.entities.write)
     if model.calibration is not None:
         write_json(folder / "calibration.json", model.calibration)
     write_text(folder / "README.md", model.card or f"# {model.name}\n\nA sentence-ordering model of unshuffle.\n")
     # Last, because a folder without it is no model.
-    description = {"format": FORMAT, "name": model.name, "parser": model.parser, "system": model.config.write()}
+    config = model.config
+    if isinstance(config.sentence_encoder, PretrainedConfig):  # its weights are in this folder now
+        config = replace(config, sentence_encoder=detached(config.sentence_encoder))
+    written = {name: _hash(folder / name) for name in HASHED if (folder / name).is_file()}
+    description = {
+        "format": FORMAT, "name": model.name, "parser": model.parser, "sha256": written, "system": config.write()
+    }
     write_json(folder / "config.json", description)
 
 
@@ -74,21 +83,29 @@ def load_model(name: str, *, device: str = "cpu") -> Model:
         raise ConfigError(f"{folder}/config.json: not a model of this program. Take a folder that it has written.")
     if not isinstance(described["system"], dict):
         raise ConfigError(f"{folder}/config.json: 'system' is not a table of options. Take the folder anew.")
+    for part in ("parser", "sha256"):
+        if not isinstance(described.get(part, {}), dict):
+            raise ConfigError(f"{folder}/config.json: '{part}' is not a table. Take the folder anew.")
     config = SystemConfig.read(described["system"])
+    for file, digest in described.get("sha256", {}).items():
+        if file in HASHED and _hash(folder / file) != digest:
+            raise ConfigError(f"{folder}/{file}: not as it was written with config.json. Take the folder anew.")
     tokenizer = Tokenizer.read(folder / "tokenizer.json", config.tokens.longest)
     network = Network(config, words=tokenizer.size)
     _fill(network, read_tensors(folder / "model.safetensors"), folder)
     network.to(torch.device(device)).eval()
-    entities = EntityVocabulary.read(folder / "entities.txt") if (folder / "entities.txt").is_file() else None
+    counted = config.graph.entities.minimum_count > 0
+    entities = EntityVocabulary.read(folder / "entities.txt") if counted else None
     calibration = read_json(folder / "calibration.json") if (folder / "calibration.json").is_file() else None
-    card = (folder / "README.md").read_text(encoding="utf-8") if (folder / "README.md").is_file() else ""
-    preparer = build_preparer(config, network, tokenizer, entities)
-    parser = {str(key): str(value) for key, value in dict(described.get("parser", {})).items()}
+    readme = folder / "README.md"
+    card = readme.read_text(encoding="utf-8", errors="replace") if readme.is_file() else ""
+    preparer = build_preparer(config, tokenizer, entities)
+    parser = {str(key): str(value) for key, value in described.get("parser", {}).items()}
     return Model(str(described.get("name", folder.name)), config, network, preparer, parser, calibration, card)
 
 
 def build_preparer(
-    config: SystemConfig, network: Network, tokenizer: Tokenizer, entities: EntityVocabulary | None
+    config: SystemConfig, tokenizer: Tokenizer, entities: EntityVocabulary | None
 ) -> Preparer:
     """What turns documents into this network's input."""
     return Preparer(
@@ -96,8 +113,15 @@ def build_preparer(
         config=config.graph,
         entities=entities,
         relatedness=relatedness_of(config.graph, config.tokens.vectors),
-        spans=bool(getattr(network.sentence_encoder, "contextual_entities", False)),
+        spans=isinstance(config.sentence_encoder, PretrainedConfig),  # their entities are vectors in context
     )
+
+
+def _hash(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError(f"{file}: it cannot be read ({error.strerror}). Take the whole folder.") from None
 
 
 def _fill(network: Network, tensors: dict[str, Tensor], folder: Path) -> None:

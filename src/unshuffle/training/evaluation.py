@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unshuffle.metrics.orders import align_repeats
 from unshuffle.metrics.summary import OrderPair, Spread, spread, summarise
 from unshuffle.seeds import derived
 from unshuffle.system.orderer import Orderer
@@ -15,7 +16,10 @@ from unshuffle.text.document import Document
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One shuffle of one document, in terms of its true order: `order[k]` is the true place of the k-th sentence."""
+    """One shuffle of one document, in terms of its true order: `order[k]` is the true place of the k-th sentence.
+
+    Of sentences with the same text, the k-th in the predicted order stands for the k-th in the true one.
+    """
 
     id: str
     shuffle: int
@@ -38,7 +42,9 @@ def predict(
         pairs = list(shuffled(documents, shuffle, seed))
         orderings = orderer.order_many([document for document, _ in pairs], beam=beam, n_best=1)
         for document, (_, permutation), ordering in zip(documents, pairs, orderings, strict=True):
-            yield Prediction(document.id, shuffle, tuple(permutation[place] for place in ordering.order))
+            order = tuple(permutation[place] for place in ordering.order)
+            # Told apart here, where the text is at hand, so that figures can be had from the predictions alone.
+            yield Prediction(document.id, shuffle, align_repeats(order, range(len(order)), document.sentences))
 
 
 def figures(predictions: Iterable[Prediction], documents: Sequence[Document] | None = None) -> Spread:

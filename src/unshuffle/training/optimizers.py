@@ -54,7 +54,7 @@ def build_optimizer(module: nn.Module, config: TrainingConfig) -> torch.optim.Op
     pretrained, rest = [], []
     for name, parameter in module.named_parameters():
         if parameter.requires_grad:
-            (pretrained if ".pretrained." in f".{name}." else rest).append(parameter)
+            (pretrained if ".pieces.model." in f".{name}" else rest).append(parameter)
     groups = [{"params": rest, "lr": config.learning_rate}]
     if pretrained:
         groups.append({"params": pretrained, "lr": config.encoder_learning_rate or config.learning_rate})
@@ -63,7 +63,7 @@ def build_optimizer(module: nn.Module, config: TrainingConfig) -> torch.optim.Op
             groups, lr=config.learning_rate, rho=config.rho, eps=config.epsilon, weight_decay=config.weight_decay
         )
     kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
-    return kind(groups, lr=config.learning_rate, weight_decay=config.weight_decay)
+    return kind(groups, lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
 
 
 def rate(config: TrainingConfig, done: int, total: int) -> float:

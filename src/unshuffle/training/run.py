@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
-from unshuffle.encoders.contracts import sentence_encoders
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig, pieces_tokenizer, resolved
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.files import write_json
 from unshuffle.seeds import derived
@@ -47,6 +47,8 @@ class Job:
     """Folder of finished stages that several trainings share."""
     cache: Path | None = None
     """Folder of the parse cache."""
+    parser: str | None = None
+    """Parser for the training documents, where it is not the system's."""
 
 
 def train_system(job: Job, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
@@ -56,8 +58,8 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
     if marker.exists() and any(marker.iterdir()) and not job.resume:
         raise ConfigError(f"{job.out}: a training is there already. Say --resume to go on, or choose another --out.")
     cache = job.cache or job.out / "parses"
-    train = parsed(job.data.train, job.config.parser, cache)
-    valid = parsed(job.data.valid, job.config.parser, cache)
+    train = parsed(job.data.train, job.parser or job.config.parser, cache)
+    valid = parsed(job.data.valid, job.parser or job.config.parser, cache)
     torch.manual_seed(derived(job.seed, "weights") % 2**31)
     model = new_model(job.name, job.config, train, job.seed)
     items = list(model.preparer.items(train))
@@ -83,14 +85,14 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
 
 def new_model(name: str, config: SystemConfig, documents: Sequence[Document], seed: int) -> Model:
     """An untrained model whose vocabularies come from the training documents."""
-    encoder = sentence_encoders.part(config.sentence_encoder)
-    pieces = getattr(encoder, "pieces", None)
     vectors = None
-    if pieces is not None:  # a pretrained encoder brings its own vocabulary
-        tokenizer = Tokenizer(pieces(config.sentence_encoder), config.tokens.longest)
+    if isinstance(config.sentence_encoder, PretrainedConfig):  # it brings its own vocabulary
+        config = replace(config, sentence_encoder=resolved(config.sentence_encoder))
+        tokenizer = pieces_tokenizer(config.sentence_encoder.source, config.tokens.longest)
     else:
         known = load_vectors(config.tokens.vectors)
-        tokenizer = Tokenizer.of_words(sentences_of(documents), known.words if config.tokens.vocabulary == "vectors" else known, config.tokens)
+        listed = known.words if config.tokens.vocabulary == "vectors" else known
+        tokenizer = Tokenizer.of_words(sentences_of(documents), listed, config.tokens)
         width = int(config.sentence_encoder.word_width)
         vectors = vectors_for(tokenizer.words(), config, width, derived(seed, "vectors"))
     network = Network(config, words=tokenizer.size, vectors=vectors)
@@ -98,7 +100,7 @@ def new_model(name: str, config: SystemConfig, documents: Sequence[Document], se
     rule = config.graph.entities
     if rule.minimum_count:
         entities = EntityVocabulary.from_counts(count_nouns(documents), rule)
-    preparer = build_preparer(config, network, tokenizer, entities)
+    preparer = build_preparer(config, tokenizer, entities)
     parser = {"name": config.parser, "fingerprint": load_parser(config.parser).fingerprint}
     return Model(name, config, network, preparer, parser)
 

@@ -64,7 +64,8 @@ class BiLSTMLayers(nn.Module):
         layout = Layout.of(batch.tokens.lengths)
         words = self.embedding(batch.tokens.ids)
         for depth, lstm in enumerate(self.layers):
-            hidden = read_both_ways(cast(nn.LSTM, lstm), self.between(words) if depth else words, layout)  # (words, 2, width / 2)
+            words = self.between(words) if depth else words
+            hidden = read_both_ways(cast(nn.LSTM, lstm), words, layout)  # (words, 2, width / 2)
             # The two directions stand in places of their own; the next layer wants both beside their word.
             forward = torch.empty_like(hidden[:, 0]).index_copy(0, layout.forward, hidden[:, 0])
             backward = torch.empty_like(hidden[:, 1]).index_copy(0, layout.backward, hidden[:, 1])

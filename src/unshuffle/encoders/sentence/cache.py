@@ -23,21 +23,20 @@ PATIENCE = 30.0
 log = logging.getLogger(__name__)
 
 
-def fingerprint(model: nn.Module) -> str:
-    """A name for a model's exact weights."""
-    digest = hashlib.blake2b(digest_size=16)
+def fingerprint(model: nn.Module, description: str) -> str:
+    """A name for a model's exact weights and for what they are the weights of."""
+    digest = hashlib.blake2b(description.encode(), digest_size=16)
     for name, value in model.state_dict().items():
         digest.update(name.encode())
-        digest.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes() if value.dim() else b"")
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
 class VectorCache:
     """Half-precision vectors by key; a file that cannot be used costs time and nothing else."""
 
-    def __init__(self, folder: str | os.PathLike[str], model: nn.Module) -> None:
-        self.name = fingerprint(model)
-        self._file = Path(folder) / f"vectors-{self.name}.sqlite"
+    def __init__(self, folder: str | os.PathLike[str], model: nn.Module, description: str) -> None:
+        self._file = Path(folder) / f"vectors-{fingerprint(model, description)}.sqlite"
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -28,7 +28,7 @@ class PairText:
         one, other = tokens.distinct[pairs]
         start = tokens.lengths.cumsum(0) - tokens.lengths
         last = start + tokens.lengths - 1
-        body = tokens.lengths - 2
+        body = (tokens.lengths - 2).clamp_min(0)
         first, second = shared_fairly(body[one], body[other], longest - 2 - separators)
         lengths = first + second + separators + 2
         pair, place = segment_of(lengths), place_of_piece(lengths)

@@ -82,7 +82,7 @@ def chunks(lengths: Tensor, budget: int) -> list[Tensor]:
         if rows and ((rows + 1) * length > budget or uneven):
             sizes.append(rows)
             first = row
-    return list(order.split([*sizes, len(by_length) - first]))
+    return list(torch.split(order, [*sizes, len(by_length) - first]))
 
 
 def read_pieces(lengths: Tensor, longest: int) -> Tensor:

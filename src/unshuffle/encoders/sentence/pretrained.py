@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import torch
-from annotated_types import Ge
+from annotated_types import Ge, Lt
 from torch import nn
 
 from unshuffle.errors import ConfigError, MissingExtra
@@ -20,6 +22,8 @@ MODEL_TYPES = frozenset(
     {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "mpnet", "deberta", "deberta-v2", "bart"}
 )
 """Kinds of transformer that are known to read `[CLS] words [SEP]`."""
+DROPOUTS = {"hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout", "activation_dropout"}
+"""What the kinds call their dropouts."""
 NOT_ARCHITECTURE = ("_name_or_path", "architectures", "auto_map", "dtype", "torch_dtype", "transformers_version")
 """What a configuration says of where it has been and not of what it is; `auto_map` would name code to be run."""
 
@@ -36,6 +40,8 @@ class PretrainedConfig:
     """So many of the lowest layers are not trained; -1 for all of them."""
     freeze_embeddings: bool = False
     """Whether what lies below the layers is left untrained too."""
+    inner_dropout: Annotated[float, Ge(0), Lt(1)] | None = None
+    """Dropout inside the transformer; None leaves the architecture's. 0 saves a fifth of the training time."""
     chunk_tokens: Annotated[int, Ge(1)] = 4096
     """Word pieces that are run at once, padding included; bounds the memory of inference."""
 
@@ -60,14 +66,15 @@ def load(config: PretrainedConfig) -> Any:
     if config.source:
         name, local = _name(config.source)
         try:
-            model = transformers.AutoModel.from_pretrained(
-                name,
-                config=architecture,
-                dtype=torch.float32,
-                use_safetensors=True,
-                trust_remote_code=False,
-                local_files_only=local,
-            )
+            with _without_progress(transformers.utils.logging):
+                model = transformers.AutoModel.from_pretrained(
+                    name,
+                    config=architecture,
+                    dtype=torch.float32,
+                    use_safetensors=True,
+                    trust_remote_code=False,
+                    local_files_only=local,
+                )
         except (OSError, ValueError, RuntimeError) as error:
             raise ConfigError(
                 f"sentence_encoder.source: '{config.source}' has no weights that fit ({_line(error)}). "
@@ -100,7 +107,7 @@ def freeze(model: nn.Module, config: PretrainedConfig) -> bool:
 
 def layers_of(model: nn.Module) -> nn.ModuleList:
     """The stack of layers, whatever it is called."""
-    count = model.config.num_hidden_layers
+    count = cast(Any, model.config).num_hidden_layers
     return next(part for part in model.modules() if isinstance(part, nn.ModuleList) and len(part) == count)
 
 
@@ -132,6 +139,9 @@ def _architecture(config: PretrainedConfig) -> dict[str, Any]:
             f"sentence_encoder.source: '{config.source}' has no readable config.json ({_line(error)}). "
             "Give a folder saved by transformers."
         ) from None
+    if config.inner_dropout is not None:
+        for name in DROPOUTS & set(found.to_dict()):
+            setattr(found, name, config.inner_dropout)
     described: dict[str, Any] = json.loads(json.dumps(found.to_diff_dict()))
     described["model_type"] = found.model_type
     return {name: value for name, value in described.items() if name not in NOT_ARCHITECTURE}
@@ -164,6 +174,18 @@ def _name(source: str) -> tuple[str, bool]:
             f"sentence_encoder.source: there is no folder '{folder}'. Give one, 'package:NAME' or 'hub:NAME'."
         )
     return str(folder), True
+
+
+@contextmanager
+def _without_progress(bars: Any) -> Iterator[None]:
+    """Progress bars are for commands to show, not for a library."""
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            bars.enable_progress_bar()
 
 
 def _line(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -14,7 +15,7 @@ from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.encoders.segments import segment_mean, segment_of
 from unshuffle.encoders.sentence.cache import VectorCache
 from unshuffle.encoders.sentence.pieces import Pieces, mean_over_mentions, place_of_piece, read_pieces
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig, resolved
 from unshuffle.graph.batch import Batch, Tokens
 
 
@@ -76,12 +77,14 @@ class Transformer(nn.Module):
         self.width = self.entity_width = self.pieces.width
         self.dropout = nn.Dropout(config.dropout)
         self.cache: VectorCache | None = None
-        self.register_load_state_dict_post_hook(_forget_cache)  # other weights, other vectors
+        # Other weights, other vectors.
+        self.register_load_state_dict_post_hook(_forget_cache)  # type: ignore[no-untyped-call]
 
     def use_cache(self, folder: str | os.PathLike[str]) -> bool:
         """Keeps vectors in a folder from now on; only a frozen transformer can, and it says whether it does."""
         if self.pieces.frozen:
-            self.cache = VectorCache(folder, self.pieces)
+            architecture = json.dumps(resolved(self.config).architecture, sort_keys=True)
+            self.cache = VectorCache(folder, self.pieces, architecture)
         return self.cache is not None
 
     def forward(self, batch: Batch) -> Encoded:
@@ -106,22 +109,23 @@ class Transformer(nn.Module):
     @torch.no_grad()
     def _remembered(self, cache: VectorCache, tokens: Tokens, stretches: Stretches) -> Tensor:
         """The same from disk where it is known; rounded alike whether it is or not."""
-        pieces = tokens.ids.split(tokens.lengths.tolist())
+        pieces = torch.split(tokens.ids, tokens.lengths.tolist())
         first = tokens.lengths.cumsum(0) - tokens.lengths
         order = torch.argsort(stretches.stretch, stable=True)
         entries = torch.bincount(stretches.stretch, minlength=len(stretches.sentence)).tolist()
         sentences = stretches.sentence.tolist()
         keys = [
             cache.key(pieces[sentence], place - first[sentence])
-            for sentence, place in zip(sentences, stretches.piece[order].split(entries), strict=True)
+            for sentence, place in zip(sentences, torch.split(stretches.piece[order], entries), strict=True)
         ]
         known = cache.read(keys, self.width)
         missing = torch.tensor([key not in known for key in keys], device=first.device)
         if missing.any():
             fresh = self._read(*_part(tokens, stretches, missing)).half().float().cpu()
             names = [key for key in keys if key not in known]
-            known |= (new := dict(zip(names, fresh, strict=True)))
-            cache.write(new)
+            computed = dict(zip(names, fresh, strict=True))
+            cache.write(computed)
+            known |= computed
         return torch.stack([known[key] for key in keys]).to(first.device)
 
 
@@ -139,5 +143,5 @@ def _part(tokens: Tokens, stretches: Stretches, wanted: Tensor) -> tuple[Tokens,
     return Tokens(tokens.ids[kept], tokens.lengths[needed], tokens.distinct), part
 
 
-def _forget_cache(module: nn.Module, incompatible: Any) -> None:
-    module.cache = None  # type: ignore[assignment]
+def _forget_cache(module: Transformer, incompatible: Any) -> None:
+    module.cache = None

@@ -1,4 +1,4 @@
-"""A pretrained transformer over a whole document in one sequence (Zhu et al., 2021: BERT4SO; NAON; ReBART's encoder)."""
+"""A pretrained transformer over a whole document in one sequence (BERT4SO; NAON; ReBART's encoder)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pretrained transformer that reads every ordered pair of sentences (Cui et al., 2020: BERSON; B-TSort; ConsGraph)."""
+"""A pretrained transformer that reads every ordered pair of sentences (BERSON; B-TSort; ConsGraph)."""
 
 from __future__ import annotations
 
@@ -45,11 +45,7 @@ class TransformerPair(nn.Module):
         self.config = config
         self.pieces = Pieces(config, words=words)
         width = self.width = self.entity_width = self.pair_width = self.pieces.width
-        self.piece_score: nn.Module | None = None
-        self.pair_score: nn.Module | None = None
-        if config.sentences == "attention":
-            self.piece_score = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
-            self.pair_score = nn.Linear(width, 1)
+        self.gather = HalfAttention(width) if config.sentences == "attention" else None
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Encoded:
@@ -63,8 +59,8 @@ class TransformerPair(nn.Module):
         )
         states = self.pieces(batch.tokens.ids[text.word], text.lengths, text.half)
         relations = states[text.opening]  # (ordered pairs, width)
-        if self.piece_score is not None and self.pair_score is not None:
-            sentences = self._gathered(states, text, pairs, batch.graph.sentences)
+        if self.gather is not None:
+            sentences = self.gather(states, text, pairs, batch.graph.sentences)
         elif self.config.sentences == "mean":
             sentences = segment_mean(relations, pairs[0], batch.graph.sentences)
         else:
@@ -75,17 +71,6 @@ class TransformerPair(nn.Module):
             pairs=self.dropout(relations),
             topics=batch.topics,
         )
-
-    def _gathered(self, states: Tensor, text: PairText, pairs: Tensor, sentences: int) -> Tensor:
-        """Attention over the pieces of each half with its separator, then over the 2 (n - 1) halves of a sentence."""
-        assert self.piece_score is not None and self.pair_score is not None
-        inside = ~text.opening
-        pieces, half = states[inside], (text.half * pairs.shape[1] + text.pair)[inside]
-        share = segment_softmax(self.piece_score(pieces), half, 2 * pairs.shape[1])
-        halves = add_into(share * pieces, half, 2 * pairs.shape[1])  # all first halves, then all second ones
-        sentence = pairs.flatten()
-        share = segment_softmax(self.pair_score(halves), sentence, sentences)
-        return add_into(share * halves, sentence, sentences)
 
     def _alone(self, batch: Batch) -> Tensor:
         """[CLS] of each sentence read on its own."""
@@ -112,3 +97,24 @@ class TransformerPair(nn.Module):
         piece = moved[sentence] + word - start[tokens.distinct[sentence]]
         read = there[piece]
         return entity_vectors(segment_mean(states, own, size), mention[read], piece[read], batch.graph)
+
+
+class HalfAttention(nn.Module):
+    """Attention over the pieces of each half of a pair, then over the 2 (n - 1) halves that speak of a sentence.
+
+    A half is a sentence's pieces and the separators behind it; [CLS] belongs to neither.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.piece_score = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
+        self.half_score = nn.Linear(width, 1)
+
+    def forward(self, states: Tensor, text: PairText, pairs: Tensor, sentences: int) -> Tensor:
+        """(pieces, width) -> (sentences, width)."""
+        count = 2 * pairs.shape[1]
+        inside = ~text.opening
+        pieces, half = states[inside], (text.half * pairs.shape[1] + text.pair)[inside]
+        halves = add_into(segment_softmax(self.piece_score(pieces), half, count) * pieces, half, count)
+        sentence = pairs.flatten()  # of all first halves, then of all second ones
+        return add_into(segment_softmax(self.half_score(halves), sentence, sentences) * halves, sentence, sentences)

@@ -1,0 +1,123 @@
+"""Writing the order down as markers of the sentences (Basu Roy Chowdhury et al., EMNLP 2021: ReBART)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from annotated_types import Ge, Lt
+from torch import Tensor, nn
+
+from unshuffle.decode.beam import beam_search
+from unshuffle.decode.blocks import PrefixDecoder, ResidualBlock, place_codes
+from unshuffle.decode.content import content_ranks
+from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.follow import Followed
+from unshuffle.decode.prefix_memory import PrefixMemory
+from unshuffle.decode.pretrained_markers import PretrainedMemory, architecture_of, load_decoder
+from unshuffle.encoders.contracts import States
+from unshuffle.errors import DataError
+from unshuffle.graph.batch import GraphBatch, padded, present
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkersConfig:
+    """Marker decoder: a pretrained one from a folder, or a small one of its own."""
+
+    markers: Annotated[int, Ge(2)] = 40
+    """The most sentences a document can have."""
+    source: str = ""
+    """Folder of a BART-like model whose decoder to start from; empty for a small one, or the model folder's."""
+    architecture: dict[str, Any] = field(default_factory=dict)
+    """The pretrained decoder's own configuration; filled from the source, so that a model folder needs no source."""
+    width: Annotated[int, Ge(1)] = 256
+    """Of the small decoder, like all that follows."""
+    blocks: Annotated[int, Ge(1)] = 2
+    heads: Annotated[int, Ge(1)] = 8
+    hidden: Annotated[int, Ge(1)] = 1024
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
+
+
+def resolved(config: MarkersConfig) -> MarkersConfig:
+    """The same with its architecture filled in; weights still come from the source."""
+    if not config.source or config.architecture:
+        return config
+    return replace(config, architecture=architecture_of(config.source))
+
+
+def detached(config: MarkersConfig) -> MarkersConfig:
+    """The same without its source, as a model folder that holds the weights should keep it."""
+    return replace(resolved(config), source="")
+
+
+@decoders.register("markers", MarkersConfig)
+class Markers(nn.Module):
+    """Sentence k of the input carries marker k; markers are generated one by one, never one twice.
+
+    ReBART generates freely and repairs afterwards. Its encoder is here the sentence encoder (best one that reads the
+    sentences joined): the decoder reads markers only and looks at the states of the sentences, marker added.
+    """
+
+    order_sensitive = True
+
+    def __init__(self, config: MarkersConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
+        super().__init__()
+        self.config = config = resolved(config)
+        self.pretrained: nn.Module | None = None
+        self.decoder: PrefixDecoder | None = None
+        own = config.width
+        if config.architecture:
+            self.pretrained, own = load_decoder(config.source, config.architecture)
+        else:
+            self.decoder = PrefixDecoder(
+                ResidualBlock(width=own, heads=config.heads, hidden=config.hidden, dropout=config.dropout)
+                for _ in range(config.blocks)
+            )
+        self.marker = nn.Embedding(config.markers + 1, own)  # the last one starts
+        nn.init.normal_(self.marker.weight, std=own**-0.5)
+        self.sentence = nn.Linear(width, own)
+
+    def memory(self, states: States, graph: GraphBatch) -> PrefixMemory | PretrainedMemory:
+        """Everything that does not depend on what has been chosen."""
+        there = present(graph)
+        longest = there.shape[1]
+        if longest > self.config.markers:
+            raise DataError(
+                f"a document has {longest} sentences, but there are {self.config.markers} markers. "
+                "Split it, or train with more (decoder.markers)."
+            )
+        markers, start = self.marker.weight[:longest], self.marker.weight[-1]
+        sentences = padded(self.sentence(states.sentences), graph) + markers
+        if self.pretrained is not None:
+            return PretrainedMemory(self.pretrained, start=start, markers=markers, sentences=sentences, present=there)
+
+        def name(output: Tensor, document: Tensor) -> Tensor:
+            return output @ markers.t()  # (rows, longest)
+
+        if self.decoder is None:
+            raise ValueError("a marker decoder is either pretrained or its own")
+        return PrefixMemory(
+            self.decoder,
+            start=start,
+            inputs=markers.expand(graph.documents, -1, -1),
+            sentences=sentences,
+            present=there,
+            codes=place_codes(longest, sentences),
+            score=name,
+        )
+
+    def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """Log-probability of each choice among the markers not yet written."""
+        followed = Followed.of(graph, gold)
+        return followed.log_probabilities(self.memory(states, graph).follow(followed))
+
+    def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """Negative log-likelihood of the true order, per document."""
+        return -self.transitions(states, graph, gold).sum() / graph.documents
+
+    def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
+        """Beam search over all documents at once."""
+        memory, content = self.memory(states, graph), content_ranks(states, graph)
+        if isinstance(memory, PretrainedMemory):
+            return beam_search(memory, graph.sizes, search, content)
+        return beam_search(memory, graph.sizes, search, content)

@@ -1,0 +1,89 @@
+"""A transformer reads the order so far and points at the next sentence (Wang & Wan, AAAI 2019: HAN)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Tensor, nn
+
+from unshuffle.decode.beam import beam_search
+from unshuffle.decode.blocks import FusedBlock, PrefixDecoder, place_codes
+from unshuffle.decode.content import content_ranks
+from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.follow import Followed
+from unshuffle.decode.prefix_memory import PrefixMemory
+from unshuffle.encoders.contracts import States
+from unshuffle.graph.batch import GraphBatch, padded, present
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerPointerConfig:
+    """Transformer decoder with fusion gates; the defaults are HAN's."""
+
+    width: Annotated[int, Ge(1)] = 512
+    blocks: Annotated[int, Ge(1)] = 3
+    heads: Annotated[int, Ge(1)] = 4
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.15
+    places: bool = False
+    """Whether inputs are told at which place they stand; HAN tells only what came before what."""
+
+
+@decoders.register("transformer_pointer", TransformerPointerConfig)
+class TransformerPointer(nn.Module):
+    """Inputs are encoder vectors, what is looked at and pointed at are sentence states; a learnt vector starts.
+
+    HAN's start is a sentence of its own that also means the end; here every order ends when nothing is left.
+    """
+
+    order_sensitive = False
+
+    def __init__(
+        self, config: TransformerPointerConfig, *, width: int, encoded_width: int, pair_width: int = 0
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.start = nn.Parameter(torch.randn(config.width) / config.width**0.5)
+        self.input = nn.Linear(encoded_width, config.width)
+        self.sentence = nn.Linear(width, config.width)
+        self.decoder = PrefixDecoder(
+            FusedBlock(width=config.width, heads=config.heads, dropout=config.dropout) for _ in range(config.blocks)
+        )
+        self.query = nn.Linear(config.width, config.width)
+        self.key = nn.Linear(config.width, config.width)
+
+    def memory(self, states: States, graph: GraphBatch) -> PrefixMemory:
+        """Everything that does not depend on what has been chosen."""
+        inputs, sentences = self.input(states.encoded.sentences), self.sentence(states.sentences)
+        keys = padded(self.key(sentences), graph)
+        codes = place_codes(keys.shape[1], inputs)
+
+        def point(output: Tensor, document: Tensor) -> Tensor:
+            query = self.query(output)[:, :, None] / self.config.width**0.5
+            logits: Tensor = (keys[document] @ query).squeeze(2)  # (rows, longest)
+            return logits
+
+        return PrefixMemory(
+            self.decoder,
+            start=self.start,
+            inputs=padded(inputs, graph),
+            sentences=padded(sentences, graph),
+            present=present(graph),
+            codes=codes if self.config.places else torch.zeros_like(codes),
+            score=point,
+        )
+
+    def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """Log-probability of each choice when the given order is followed."""
+        followed = Followed.of(graph, gold)
+        return followed.log_probabilities(self.memory(states, graph).follow(followed))
+
+    def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
+        """Negative log-likelihood of the true order, per document."""
+        return -self.transitions(states, graph, gold).sum() / graph.documents
+
+    def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
+        """Beam search over all documents at once."""
+        return beam_search(self.memory(states, graph), graph.sizes, search, content_ranks(states, graph))

@@ -1,0 +1,47 @@
+"""LSTM over the sentences in the order in which they are given (Gong et al., 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.recurrence import Layout, read_one_way
+from unshuffle.graph.batch import GraphBatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParagraphLSTMConfig:
+    """Order-sensitive paragraph encoder; the defaults are Gong et al.'s."""
+
+    width: Annotated[int, Ge(1)] = 100
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
+    """On the sentence states."""
+
+
+@paragraph_encoders.register("lstm", ParagraphLSTMConfig)
+class ParagraphLSTM(nn.Module):
+    """The state after each sentence is the sentence's, the one after the last is the document's.
+
+    The paper's end-of-text pseudo-sentence, by which the decoder stops, is left out: it is known when an order is full.
+    """
+
+    order_sensitive = True
+
+    def __init__(self, config: ParagraphLSTMConfig, *, width: int, entity_input: int) -> None:
+        super().__init__()
+        self.width = config.width
+        self.lstm = nn.LSTM(width, config.width)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
+        """(sentences, input) -> (sentences, width), (documents, width)."""
+        layout = Layout.of(graph.sizes)
+        nothing = encoded.sentences.new_zeros(graph.documents, self.width)
+        read = read_one_way(self.lstm, encoded.sentences[layout.forward], nothing, layout)
+        states = torch.empty_like(read).index_copy(0, layout.forward, read)
+        return States(encoded, self.dropout(states), read[layout.last])

@@ -1,0 +1,172 @@
+// Draws the sentence-entity graph: links as arcs on the left, sentences in reading order, entities on the right.
+import { element, percent, shape } from "./element.js";
+
+const ROW = 52;
+const MOST_ENTITIES = 16;
+const NODE = 13;
+
+/**
+ * Draw into a place and give back { show(links), drawing }.
+ * `order`: input indices from top to bottom; `graph`: as the service answers.
+ */
+export function drawGraph(place, { sentences, order, graph }) {
+  const width = Math.max(300, Math.floor(place.clientWidth));
+  const wide = width >= 520;
+  const entities = chosen(graph);
+  const height = Math.max(order.length * ROW, entities.length * 24) + 16;
+  const arcs = Math.min(width * (wide ? 0.24 : 0.34), 46 + order.length * 15);
+  const node = arcs + NODE + 6;
+  const entityX = width - (wide ? 104 : 92);
+  const mentionX = wide ? node + (entityX - node) * 0.6 : node + NODE + 3;
+  const row = Object.fromEntries(order.map((sentence, at) => [sentence, ((at + 0.5) * height) / order.length]));
+
+  const drawing = shape("svg", {
+    viewBox: `0 0 ${width} ${height}`, width, height, role: "img", class: "graph",
+    "aria-label": `Graph of ${sentences.length} sentences, ${graph.entities.length} entities and ${graph.links.length} links`,
+  });
+  const linkLayer = shape("g");
+  drawing.append(
+    linkLayer,
+    mentions(graph, entities, row, { entityX, mentionX, height }),
+    ...order.map((sentence) => sentenceNode(sentences[sentence], sentence, row[sentence], { node, mentionX, wide })),
+  );
+  highlightOnHover(drawing);
+  place.replaceChildren(drawing);
+  for (const start of drawing.querySelectorAll(".start")) shorten(start, mentionX - node - NODE - 16);
+  const ends = endPoints(graph.links, row);
+  const drawn = graph.links.map(([first, second]) => link(linkLayer, first, second));
+
+  /** Show link weights: a map "i,j" -> { weight, open }. */
+  function show(weights) {
+    const longest = Math.max(1, order.length - 1);
+    drawn.forEach(({ first, second, group, line, head, title }) => {
+      const { weight, open } = weights[`${first},${second}`] ?? { weight: 0.5, open: true };
+      const [from, to] = weight >= 0.5 ? [first, second] : [second, first];
+      const strength = Math.abs(weight - 0.5) * 2;
+      const start = ends[`${from}>${to}`];
+      const end = ends[`${to}>${from}`];
+      const rows = Math.abs(order.indexOf(first) - order.indexOf(second));
+      const bulge = arcs * (0.3 + (0.7 * rows) / longest) * 1.2;
+      const x = arcs;
+      group.setAttribute("class", `pair s${first} s${second} ${open ? "open" : row[from] < row[to] ? "ahead" : "against"}`);
+      line.setAttribute("d", `M${x} ${start}C${x - bulge} ${start} ${x - bulge} ${end} ${x - 5} ${end}`);
+      line.setAttribute("stroke-width", open ? 1.2 : (1 + 1.6 * strength).toFixed(2));
+      line.setAttribute("stroke-opacity", open ? 0.75 : (0.3 + 0.7 * strength).toFixed(2));
+      head.setAttribute("d", `M${x + 2} ${end}l-8 -3.800v7.600z`);
+      head.setAttribute("fill-opacity", open ? 0 : (0.45 + 0.55 * strength).toFixed(2));
+      title.textContent = open
+        ? `${first + 1} and ${second + 1}: undecided`
+        : `${from + 1} before ${to + 1}: ${percent(Math.max(weight, 1 - weight))}`;
+    });
+  }
+  return { show, drawing };
+}
+
+/** The entities to show: those that most sentences mention. */
+function chosen(graph) {
+  const mentioned = graph.entities.map((word, entity) => ({
+    entity, word, times: graph.mentions.filter((mention) => mention[0] === entity).length,
+  }));
+  return mentioned.sort((one, other) => other.times - one.times).slice(0, MOST_ENTITIES);
+}
+
+function mentions(graph, entities, row, { entityX, mentionX, height }) {
+  const shown = entities.map(({ entity, word }) => {
+    const own = graph.mentions.filter((mention) => mention[0] === entity);
+    return { word, own, wanted: own.reduce((sum, mention) => sum + row[mention[1]], 0) / (own.length || 1) };
+  });
+  shown.sort((one, other) => one.wanted - other.wanted);
+  const layer = shape("g");
+  spread(shown.map((entity) => entity.wanted), 24, height).forEach((y, number) => {
+    const { word, own } = shown[number];
+    const group = shape("g", { class: `entity ${own.map((mention) => `s${mention[1]}`).join(" ")}` });
+    for (const [, sentence, role] of own) {
+      const middle = (mentionX + entityX) / 2;
+      group.append(shape("path", {
+        class: `mention ${role} s${sentence}`,
+        d: `M${mentionX} ${row[sentence]}C${middle} ${row[sentence]} ${middle} ${y} ${entityX - 5} ${y}`,
+      }, shape("title", {}, `${word}: ${role} in ${sentence + 1}`)));
+    }
+    group.append(
+      shape("circle", { class: "dot", cx: entityX, cy: y, r: 4.5 }),
+      shape("text", { class: "word", x: entityX + 10, y: y + 4.5 }, word.length > 13 ? `${word.slice(0, 12)}…` : word),
+    );
+    layer.append(group);
+  });
+  return layer;
+}
+
+/** Places as near as possible to those wanted, at least `gap` apart, within the height. */
+function spread(wanted, gap, height) {
+  const places = [];
+  wanted.forEach((y, number) => places.push(Math.max(y, number ? places[number - 1] + gap : gap / 2)));
+  for (let number = places.length - 1; number >= 0; number -= 1) {
+    const most = number === places.length - 1 ? height - gap / 2 : places[number + 1] - gap;
+    places[number] = Math.min(places[number], most);
+  }
+  return places;
+}
+
+function sentenceNode(text, sentence, y, { node, mentionX, wide }) {
+  return shape("g", { class: `node s${sentence}`, tabindex: 0 },
+    shape("title", {}, text),
+    shape("circle", { cx: node, cy: y, r: NODE }),
+    shape("text", { class: "number", x: node, y: y + 4.5, "text-anchor": "middle" }, String(sentence + 1)),
+    wide ? shape("text", { class: "start", x: node + NODE + 8, y: y + 4.5 }, text) : null);
+}
+
+/** Cut a text element's words until it is no wider than this. */
+function shorten(start, most) {
+  const length = start.getComputedTextLength();
+  if (length <= most) return;
+  let letters = Math.floor((start.textContent.length * most) / length);
+  const whole = start.textContent;
+  do start.textContent = `${whole.slice(0, letters).trimEnd()}…`;
+  while (start.getComputedTextLength() > most && (letters -= 1) > 0);
+}
+
+/** Where each link meets each of its sentences: side by side, sorted by where the other end lies. */
+function endPoints(links, row) {
+  const others = {};
+  for (const [first, second] of links) {
+    (others[first] ??= []).push(second);
+    (others[second] ??= []).push(first);
+  }
+  const ends = {};
+  for (const [sentence, ones] of Object.entries(others)) {
+    const lowestFirst = [...ones].sort((one, other) => row[other] - row[one]);
+    const above = lowestFirst.filter((other) => row[other] < row[sentence]);
+    const below = lowestFirst.filter((other) => row[other] > row[sentence]);
+    const gap = Math.min(5, (ROW - 14) / Math.max(1, ones.length));
+    // From both sides the longest arcs come to the middle, so that arcs do not cross at the node.
+    [...above, ...below].forEach((other, at) => {
+      ends[`${sentence}>${other}`] = row[sentence] + (at - (ones.length - 1) / 2) * gap;
+    });
+  }
+  return ends;
+}
+
+function link(layer, first, second) {
+  const title = shape("title");
+  const line = shape("path", { class: "link" });
+  const head = shape("path", { class: "head" });
+  const group = shape("g", {}, title, line, head);
+  layer.append(group);
+  return { first, second, group, line, head, title };
+}
+
+/** Looking at a sentence dims what does not concern it. */
+function highlightOnHover(drawing) {
+  const look = (event) => {
+    const node = event.target.closest?.(".node");
+    const own = node && [...node.classList].find((name) => /^s\d+$/.test(name));
+    drawing.classList.toggle("looking", Boolean(own));
+    for (const part of drawing.querySelectorAll(".pair, .mention, .entity, .node")) {
+      part.classList.toggle("near", Boolean(own) && part.classList.contains(own));
+    }
+  };
+  for (const event of ["mouseover", "focusin", "mouseleave", "focusout"]) drawing.addEventListener(event, look);
+}
+
+/** Said where there is nothing to draw. */
+export const nothingToDraw = () => element("p", { class: "hint" }, "These sentences share no entity, so nothing links them.");

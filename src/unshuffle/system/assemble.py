@@ -1,0 +1,102 @@
+"""From what the network found to the result that users see."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from unshuffle.decode.contracts import Found
+from unshuffle.graph.batch import Batch, Item
+from unshuffle.result import Candidate, Ordering, PairProbability, Round
+from unshuffle.system.calibration import Calibration, Evidence
+from unshuffle.system.explain import reasons
+from unshuffle.system.network import Read
+from unshuffle.text.document import Document
+
+
+def assembled(
+    item: Item, found: Found, rounds: tuple[Round, ...], *, n_best: int, calibration: Calibration | None
+) -> Ordering:
+    """A document's result, before ties and the wish to keep unsure orders are looked at."""
+    best = [
+        Candidate(order, math.exp(score))
+        for order, score in zip(found.orders, found.log_probabilities, strict=True)
+    ]
+    pairs = pair_probabilities(best)
+    evidence = Evidence(
+        agreement=agreement(best[0].order, pairs),
+        log_probability=found.log_probabilities[0],
+        sentences=item.graph.sentences,
+    )
+    return Ordering(
+        id=item.id,
+        order=best[0].order,
+        probability=best[0].probability,
+        confidence=evidence.agreement if calibration is None else calibration.confidence(evidence),
+        pairs=pairs,
+        rounds=rounds,
+        n_best=tuple(best[:n_best]),
+        why=reasons(best[0].order, pairs, item.graph),
+    )
+
+
+def finished(ordering: Ordering, document: Document, keep_if_unsure: float | None) -> Ordering:
+    """Ties made explicit, and the input order put back where the model is not sure enough."""
+    same: dict[str, list[int]] = {}
+    for number, sentence in enumerate(document.sentences):
+        same.setdefault(sentence, []).append(number)
+    ties = tuple((first, second) for group in same.values() for first, second in zip(group, group[1:], strict=False))
+    if keep_if_unsure is not None and ordering.confidence < keep_if_unsure:
+        return replace(ordering, ties=ties, order=tuple(range(len(document.sentences))), why=(), kept=True)
+    return replace(ordering, ties=ties)
+
+
+def pair_probabilities(candidates: Sequence[Candidate]) -> tuple[PairProbability, ...]:
+    """How often i comes before j among the orders found, each weighed by its probability."""
+    size = len(candidates[0].order)
+    weight = np.array([candidate.probability for candidate in candidates])
+    weight = weight / weight.sum() if weight.sum() > 0 else np.full(len(weight), 1 / len(weight))
+    mean = np.zeros((size, size))
+    for share, candidate in zip(weight, candidates, strict=True):  # one at a time: 64 orders of 500 would be 128 MB
+        place = np.argsort(candidate.order)
+        mean += share * (place[:, None] < place)
+    first, second = np.triu_indices(size, 1)
+    rows = zip(first.tolist(), second.tolist(), np.minimum(mean[first, second], 1.0).tolist(), strict=True)
+    return tuple(PairProbability(one, other, probability) for one, other, probability in rows)
+
+
+def agreement(order: Sequence[int], pairs: Sequence[PairProbability]) -> float:
+    """Mean probability of the pairs as the order has them; 1 for a single sentence."""
+    if not pairs:
+        return 1.0
+    place = np.argsort(order).tolist()
+    held = [
+        pair.probability if place[pair.first] < place[pair.second] else 1 - pair.probability for pair in pairs
+    ]
+    return sum(held) / len(held)
+
+
+def traces(read: Read, batch: Batch) -> list[tuple[Round, ...]]:
+    """Each document's own rounds, in its own sentence numbers; rounds in which it had settled are left out."""
+    graph = batch.graph
+    if read.refined is None:
+        return [()] * graph.documents
+    document_of_pair = graph.document_of_sentence[graph.pairs[0]]
+    document = document_of_pair.tolist()
+    first, second = (graph.pairs - graph.first_sentence[document_of_pair]).tolist()
+    found: list[list[Round]] = [[] for _ in range(graph.documents)]
+    for trace in read.refined.rounds:
+        weights, undecided = trace.weights.tolist(), trace.undecided.tolist()
+        rows: list[list[PairProbability]] = [[] for _ in range(graph.documents)]
+        open_pairs: list[list[tuple[int, int]]] = [[] for _ in range(graph.documents)]
+        for where, one, other, weight, unsure in zip(document, first, second, weights, undecided, strict=True):
+            rows[where].append(PairProbability(one, other, weight))
+            if unsure:
+                open_pairs[where].append((one, other))
+        for where, active in enumerate(trace.active.tolist()):
+            if active:
+                found[where].append(Round(tuple(rows[where]), tuple(open_pairs[where])))
+    return [tuple(steps) for steps in found]

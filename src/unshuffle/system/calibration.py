@@ -1,0 +1,100 @@
+"""Confidence that means what it says: the share of rightly ordered pairs to be expected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from unshuffle.errors import ConfigError
+
+FORMAT = 1
+SUREST = 0.999
+"""Agreement is cut here, since orders that were never found cannot disagree."""
+LEAST_CHOICE = -10.0
+"""Mean log-probability of a choice below which all orders are equally hopeless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the model says about its own order."""
+
+    agreement: float
+    """Mean probability of the order's pairs among the orders that the search found."""
+    log_probability: float
+    sentences: int
+
+    def features(self) -> tuple[float, float, float, float]:
+        """One, log-odds of the agreement, mean log-probability of a choice, logarithm of the length."""
+        agreement = min(max(self.agreement, 1 - SUREST), SUREST)
+        choice = max(self.log_probability / max(self.sentences - 1, 1), LEAST_CHOICE)
+        return 1.0, math.log(agreement / (1 - agreement)), choice, math.log(self.sentences)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """Logistic regression on the evidence, then, where fitted, a monotone curve through knots.
+
+    Fitted for orders found with the default beam; a narrower search finds fewer orders that could disagree.
+    """
+
+    intercept: float
+    agreement: float
+    choice: float
+    length: float
+    knots: tuple[tuple[float, float], ...] = ()
+    """Points (before, after) of the curve, both rising; empty for none."""
+
+    def confidence(self, evidence: Evidence) -> float:
+        """Expected share of rightly ordered pairs; a single sentence has none that could be wrong."""
+        if evidence.sentences < 2:
+            return 1.0
+        weights = (self.intercept, self.agreement, self.choice, self.length)
+        score = sum(weight * feature for weight, feature in zip(weights, evidence.features(), strict=True))
+        chance = 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
+        return self.curved(chance)
+
+    def curved(self, chance: float) -> float:
+        """The curve at one point; beyond its ends it is flat."""
+        if not self.knots:
+            return chance
+        before, after = zip(*self.knots, strict=True)
+        return float(np.interp(chance, before, after))
+
+    def write(self) -> dict[str, Any]:
+        """Plain numbers, as in `calibration.json`."""
+        return {"format": FORMAT, **asdict(self)}
+
+    @classmethod
+    def read(cls, plain: Any, where: str = "calibration.json") -> Calibration:
+        """The reverse of `write`, checked number by number."""
+        names = ("intercept", "agreement", "choice", "length")
+        if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+            raise ConfigError(f"{where}: not a calibration of this program. Fit it again with `unshuffle calibrate`.")
+        knots = plain.get("knots", [])
+        numbers = [plain.get(name) for name in names]
+        if not isinstance(knots, list | tuple) or not all(_is_point(knot) for knot in knots):
+            raise ConfigError(f"{where}: 'knots' are not pairs of numbers. Fit it again with `unshuffle calibrate`.")
+        if not all(_is_number(number) for number in numbers) or not _rising(knots):
+            raise ConfigError(f"{where}: its numbers are not usable. Fit it again with `unshuffle calibrate`.")
+        return cls(
+            **{name: float(plain[name]) for name in names},
+            knots=tuple((float(before), float(after)) for before, after in knots),
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_point(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(_is_number(number) for number in value)
+
+
+def _rising(knots: Sequence[Sequence[float]]) -> bool:
+    """Whether both columns never fall and all values are chances."""
+    points = np.asarray(knots, dtype=np.float64).reshape(-1, 2)
+    return bool(((points >= 0) & (points <= 1)).all() and (np.diff(points, axis=0) >= 0).all())

@@ -1,0 +1,41 @@
+"""A stream of documents cut into windows and batches that fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from unshuffle.text.document import Document
+
+DOCUMENTS = 256
+"""Documents that are held at a time, to put those of like length into one batch."""
+PAIRS = 250_000
+"""Ordered pairs of sentences in one window; results hold a number for each, and 500 sentences have as many."""
+CELLS = 20_000
+"""Ordered pairs in one batch: the memory of encoders and search grows with them."""
+
+
+def windows(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Stretches of the stream, short enough to be held whole together with their results."""
+    window: list[Document] = []
+    pairs = 0
+    for document in documents:
+        square = len(document.sentences) ** 2
+        if window and (len(window) == DOCUMENTS or pairs + square > PAIRS):
+            yield window
+            window, pairs = [], 0
+        window.append(document)
+        pairs += square
+    if window:
+        yield window
+
+
+def batches(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Numbers of documents of like length, at most `most` at a time and fewer where they are long."""
+    by_length = sorted(range(len(sizes)), key=sizes.__getitem__)
+    start = 0
+    while start < len(by_length):
+        end = min(start + most, len(by_length))
+        while end - start > 1 and (end - start) * sizes[by_length[end - 1]] ** 2 > CELLS:
+            end = start + (end - start) // 2
+        yield by_length[start:end]
+        start = end

@@ -1,0 +1,38 @@
+"""Test figures of a model for each kind of text, beside what needs no training."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from unshuffle.files import write_json
+from unshuffle.system.orderer import Orderer
+from unshuffle.training.corpus import parsed
+from unshuffle.training.evaluation import figures, predict
+from unshuffle.training.mixture import held_out
+from unshuffle.training.recipe import Recipe
+from unshuffle.training.results import command_line, commit, plain, versions, write_predictions
+
+
+def write_domain_figures(
+    orderer: Orderer, recipe: Recipe, data: Path, folder: Path, *, seed: int, cache: Path, shuffles: int = 3,
+    most: int | None = None,
+) -> Iterator[Path]:
+    """One JSON a source with its figures, predictions beside it; a source without a test set shows its valid set."""
+    tests = held_out(recipe.mixture, data, "test", most)
+    valids = held_out(recipe.mixture, data, "valid", most)
+    for source in recipe.mixture.sources:
+        split = "test" if source.name in tests else "valid"
+        documents = parsed((tests if split == "test" else valids)[source.name], recipe.system.parser, cache)
+        started = time.monotonic()
+        predictions = list(predict(orderer, documents, shuffles=shuffles, seed=seed))
+        minutes = (time.monotonic() - started) / 60
+        path = folder / f"{recipe.name}-{source.name}-{seed}.json"
+        write_predictions(path.with_suffix(".orders.jsonl.gz"), predictions)
+        write_json(path, {
+            "system": recipe.name, "dataset": source.name, "split": split, "windows_of": 5 if source.windows else None,
+            "seed": seed, "command": command_line(), "commit": commit(), "versions": versions(),
+            "minutes": round(minutes, 2), "test": plain(figures(predictions)),
+        })
+        yield path
