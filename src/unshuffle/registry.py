@@ -88,4 +88,6 @@ class Registry(Generic[Part]):
 
     def build(self, config: Any, **sizes: Any) -> Part:
         """The module of a config; sizes come from its neighbours."""
-        return self.part(config)(config, **sizes)
+        part: Any = self.part(config)
+        built: Part = part(config, **sizes)
+        return built

@@ -49,7 +49,7 @@ def load_row(name: str, changes: Iterable[str] = ()) -> Row:
     return Row(Path(name).stem, about, SystemConfig.read(options), training)
 
 
-def _read(name: str) -> dict[str, Any]:
+def _read(name: str, within: tuple[str, ...] = ()) -> dict[str, Any]:
     if name.endswith(".toml"):
         path = Path(name)
     elif name.startswith("bases/"):
@@ -62,8 +62,10 @@ def _read(name: str) -> dict[str, Any]:
         options = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not valid TOML ({error}).") from None
-    base = options.pop("extends", None)
-    return merged(_read(str(base)), options) if base else options
+    base = str(options.pop("extends", ""))
+    if base in (name, *within):
+        raise ConfigError(f"{path}: 'extends' leads back to '{base}'. Extend another system.")
+    return merged(_read(base, (name, *within)), options) if base else options
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,7 +73,11 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     result = dict(base)
     for key, value in changes.items():
         old = result.get(key)
-        same_kind = isinstance(value, Mapping) and isinstance(old, Mapping) and value.get("kind", old.get("kind")) == old.get("kind")
+        same_kind = (
+            isinstance(value, Mapping)
+            and isinstance(old, Mapping)
+            and value.get("kind", old.get("kind")) == old.get("kind")
+        )
         result[key] = merged(old, value) if same_kind else value  # type: ignore[arg-type]
     return result
 
@@ -86,7 +92,7 @@ def apply_changes(options: dict[str, Any], changes: Iterable[str]) -> dict[str, 
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             value = text
-        for key in reversed(path.split(".")):
+        for key in reversed([key.strip() for key in path.split(".")]):
             value = {key: value}
         options = merged(options, value)
     return options

@@ -29,7 +29,7 @@ def test_a_table_search_equals_enumeration() -> None:
     for document, found in enumerate(beam_search(memory, sizes, Search(beam=120, keep=10), content)):
         size = int(sizes[document])
         table = memory.table[document, :size, :size] if size > 1 else memory.table[document, :1, :1]
-        every = sorted(((order_log_probability(table, order), order) for order in permutations(range(size))))[::-1]
+        every = sorted((order_log_probability(table, order), order) for order in permutations(range(size)))[::-1]
         assert list(found.orders) == [order for _, order in every[:10]]
         assert list(found.log_probabilities) == pytest.approx([value for value, _ in every[:10]])
 

@@ -31,6 +31,12 @@ def test_every_kind_is_tested() -> None:
     assert {decoders.kind(config) for config in CONFIGS.values()} == set(decoders.kinds())
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_configurations_are_written_and_read_alike(name: str) -> None:
+    config = CONFIGS[name]
+    assert decoders.read(decoders.write(config)) == config
+
+
 @pytest.mark.parametrize("name", EQUIVARIANT)
 def test_shuffling_the_input_shuffles_the_order_alike(name: str) -> None:
     model = decoder(name)

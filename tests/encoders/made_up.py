@@ -1,6 +1,7 @@
 """Made-up documents and tiny transformers for tests of encoders."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,14 +64,7 @@ def corpus(*, pieces: bool = False) -> list[Item]:
         item([5, 5, 1, 6], seed=4, pieces=pieces),
     ]
     shared = items[0].words[4]
-    items[3] = Item(
-        id=items[3].id,
-        words=(shared, *items[3].words[1:]),
-        graph=items[3].graph,
-        entity_words=items[3].entity_words,
-        spans=items[3].spans,
-        topics=items[3].topics,
-    )
+    items[3] = replace(items[3], words=(shared, *items[3].words[1:]))
     return items
 
 
@@ -129,7 +123,7 @@ def close(one: Tensor, other: Tensor) -> None:
 
 
 def untouched(module: torch.nn.Module) -> list[str]:
-    """Trained parameters that a backward pass has not reached; a key's bias moves all scores alike, so it is let off."""
+    """Trained parameters that a backward pass has not reached; a key's bias moves all scores alike, so it may rest."""
     return [
         name
         for name, value in module.named_parameters()

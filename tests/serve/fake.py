@@ -27,7 +27,7 @@ from unshuffle.text.document import Document
 
 EXAMPLES = json.loads((Path(unshuffle.serve.__file__).parent / "page" / "examples.json").read_text(encoding="utf-8"))
 PLACES = {sentence: place for example in EXAMPLES for place, sentence in enumerate(example["sentences"])}
-DULL = frozenset("about after again before every began some they that this with when their them then than from".split())
+DULL = frozenset({"after", "before", "every", "began", "into", "some", "they", "that", "with", "when", "them", "then"})
 
 
 class FakeOrderer:
@@ -129,9 +129,7 @@ def _ordering(document: Document, n_best: int) -> Ordering:
     why = tuple(Reason(one, two, 0.9, ("water",)) for one, two in list(pairwise(best))[:3])
     everything = tuple(PairProbability(*pair, chance[pair]) for pair in pairs)
     confidence = 0.55 if unsure else 0.87
-    return Ordering(
-        document.id, best, top, confidence, everything, tuple(rounds), tuple(candidates[:n_best]), why
-    )
+    return Ordering(document.id, best, top, confidence, everything, tuple(rounds), tuple(candidates[:n_best]), why)
 
 
 def _places(sentences: Sequence[str]) -> list[int]:

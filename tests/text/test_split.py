@@ -62,7 +62,12 @@ def test_sentences_are_found_where_they_end(sentences: list[str]) -> None:
 
 
 def test_scripts_without_blanks_are_split_at_their_own_stops() -> None:
-    assert split_sentences("今日は雨です。家にいます！「本当？」はい。") == ["今日は雨です。", "家にいます！", "「本当？」", "はい。"]
+    assert split_sentences("今日は雨です。家にいます！「本当？」はい。") == [
+        "今日は雨です。",
+        "家にいます！",
+        "「本当？」",
+        "はい。",
+    ]
     assert split_sentences("यह घर है। वह पेड़ है।") == ["यह घर है।", "वह पेड़ है।"]
 
 

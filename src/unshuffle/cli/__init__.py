@@ -2,29 +2,83 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
 
+from unshuffle.cli.calibrate import calibrate
 from unshuffle.cli.evaluate import evaluate
+from unshuffle.cli.exercise import exercise
+from unshuffle.cli.fine_tune import fine_tune
+from unshuffle.cli.graph import graph
+from unshuffle.cli.order import order
 from unshuffle.cli.recipe import recipe
+from unshuffle.cli.score import score
+from unshuffle.cli.serve import serve
+from unshuffle.cli.systems import systems
 from unshuffle.cli.train import train
 from unshuffle.errors import UnshuffleError
 
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""What a wrong option raises, from whichever click this typer is built on."""
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (train, evaluate, recipe):
+for command in (
+    order, score, graph, serve, exercise, systems, train, fine_tune, evaluate, calibrate, recipe,
+):  # fmt: skip
     app.command()(command)
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from unshuffle import __version__
+
+        typer.echo(f"unshuffle {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def root() -> None:
+def root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say the version."),
+) -> None:
     """Put sentences into the order in which they read coherently."""
 
 
 def main() -> None:
     """Runs the command; an error of the user's is one line and exit code 2."""
     try:
-        app()
+        code = app(standalone_mode=False)
     except UnshuffleError as error:
-        typer.echo(f"unshuffle: {error}", err=True)
-        sys.exit(2)
+        _leave(f"unshuffle: {error}", 2)
+    except UsageError as error:
+        _leave(_usage(error), 2)
+    except BrokenPipeError:  # whoever read the answer has had enough
+        _give_up_stdout()
+        _leave("", 1)
+    except OSError as error:
+        _give_up_stdout()
+        where = error.filename or "output"
+        _leave(f"unshuffle: {where}: {error.strerror or error}. Make room, or choose another place.", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        _leave("unshuffle: stopped.", 130)
+    else:
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage(error: Exception) -> str:
+    """One line; none where no command was named, for then the help has been shown."""
+    said = error.format_message() if hasattr(error, "format_message") else str(error)
+    line = " ".join(said.split()).rstrip(".")
+    return f"unshuffle: {line}. See unshuffle --help." if line else ""
+
+
+def _leave(message: str, code: int) -> None:
+    if message:
+        typer.echo(message, err=True)
+    sys.exit(code)
+
+
+def _give_up_stdout() -> None:
+    """What could not be written would be tried, and fail, once more at the end of the program."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

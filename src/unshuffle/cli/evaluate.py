@@ -7,33 +7,43 @@ from typing import Annotated
 
 import typer
 
+from unshuffle.cli.options import Device, Form, InputFormat, ModelName, OutputForm, ParserName
+from unshuffle.errors import ConfigError, DataError
+
 
 def evaluate(
     file: Annotated[Path | None, typer.Argument(help="Documents in their true order.")] = None,
-    model: Annotated[str, typer.Option("--model", "-m", help="Model folder, or the name of a shipped one.")] = "default",
+    model: ModelName = "default",
     predictions: Annotated[Path | None, typer.Option(help="Score these predictions; no model is run.")] = None,
     shuffles: Annotated[int, typer.Option(min=1, help="How often each document is shuffled and ordered.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the shuffles.")] = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search.")] = None,
-    parser: Annotated[str | None, typer.Option(help="A parser in place of the model's.")] = None,
-    input: Annotated[str | None, typer.Option(help="Format of FILE where its name does not tell.")] = None,
-    format: Annotated[str, typer.Option(help="text or json.")] = "text",
+    parser: ParserName = None,
+    device: Device = "cpu",
+    input: InputFormat = None,
+    form: OutputForm = Form.text,
 ) -> None:
     """Score a model on documents whose order is known."""
     from unshuffle.cli.tables import write_figures
-    from unshuffle.errors import ConfigError
     from unshuffle.text.readers.read import read_documents
+
+    documents = None
+    if file is not None:
+        documents = list(read_documents(file, str(input) if input else None))
+        if not documents:
+            raise DataError(f"{file}: it holds no document. Give at least one.")
+    if predictions is None and documents is None:
+        raise ConfigError("evaluate: there is nothing to score. Name a file of documents, or --predictions.")
+    if predictions is not None and not predictions.is_file():
+        raise DataError(f"{predictions}: there is no such file. Give the predictions of an earlier run.")
     from unshuffle.training.evaluation import figures, predict
     from unshuffle.training.results import plain, read_predictions
 
-    documents = list(read_documents(file, input)) if file is not None else None
     if predictions is not None:
         found = figures(read_predictions(predictions), documents)
-    elif documents is None:
-        raise ConfigError("evaluate: there is nothing to score. Name a file of documents, or --predictions.")
     else:
         from unshuffle.system.orderer import Orderer
 
-        orderer = Orderer.from_pretrained(model, parser=parser)
-        found = figures(predict(orderer, documents, shuffles=shuffles, seed=seed, beam=beam), documents)
-    write_figures(plain(found), format)
+        orderer = Orderer.from_pretrained(model, parser=parser, device=device)
+        found = figures(predict(orderer, documents or [], shuffles=shuffles, seed=seed, beam=beam), documents)
+    write_figures(plain(found), form.value)

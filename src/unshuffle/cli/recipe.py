@@ -39,8 +39,15 @@ def recipe(
         (),
     )
     job = Job(
-        name=found.name, config=found.system, training=found.training, data=splits, out=out, seed=seed, resume=resume,
-        cache=cache, parser=parser,
+        name=found.name,
+        config=found.system,
+        training=found.training,
+        data=splits,
+        out=out,
+        seed=seed,
+        resume=resume,
+        cache=cache,
+        parser=parser,
     )
     with StageBars() as bars:
         orderer = train_system(job, bars)

@@ -42,8 +42,15 @@ def train(
     splits = read_splits(data)
     started = time.monotonic()
     job = Job(
-        name=row.name, config=row.system, training=training, data=splits, out=out, seed=seed, resume=resume,
-        stages=stages, cache=cache,
+        name=row.name,
+        config=row.system,
+        training=training,
+        data=splits,
+        out=out,
+        seed=seed,
+        resume=resume,
+        stages=stages,
+        cache=cache,
     )
     with StageBars() as bars:
         orderer = train_system(job, bars)

@@ -42,6 +42,11 @@ class Memory(Protocol[State]):
         ...
 
 
+def picked(table: Tensor, document: Tensor, sentence: Tensor) -> Tensor:
+    """`table[document, sentence]`, copied row by row: several times faster than indexing where rows are wide."""
+    return table.flatten(0, 1).index_select(0, document * table.shape[1] + sentence)
+
+
 def beam_search(memory: Memory[State], sizes: Tensor, search: Search, content: Tensor) -> list[Found]:
     """The best orders of each document; where only the best is wanted, a greedy pass bounds the search first.
 

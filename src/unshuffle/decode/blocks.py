@@ -23,7 +23,7 @@ class KeyValues:
 
     def rows(self, rows: Tensor) -> KeyValues:
         """Some of them."""
-        return KeyValues(self.keys[rows], self.values[rows])
+        return KeyValues(self.keys.index_select(0, rows), self.values.index_select(0, rows))
 
     def then(self, more: KeyValues) -> KeyValues:
         """Both, one after the other."""

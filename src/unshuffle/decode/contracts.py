@@ -50,7 +50,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Which orders may be given at all."""
+    """Which orders may be given at all; made from users' constraints by `allowed.allowed_orders`."""
 
     before: Tensor  # (documents, longest, longest) whether the row's sentence must come before the column's
     places: Tensor  # (documents, longest, longest) whether the column's sentence may stand at the row's place

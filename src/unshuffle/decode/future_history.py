@@ -10,7 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.beam import Prefix, beam_search
+from unshuffle.decode.beam import Prefix, beam_search, picked
 from unshuffle.decode.content import content_ranks
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.follow import Followed
@@ -90,11 +90,11 @@ class FutureHistory(Pointer):
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Log-probability of each choice when the given order is followed."""
-        return self._transitions(states, graph, gold, self._vectors(states, graph, gold))
+        return self._transitions(states, graph, gold, self.vectors(states, graph, gold))
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Negative log-likelihood of the true order, and of the pair modules' answers by their weight."""
-        said = self._vectors(states, graph, gold)
+        said = self.vectors(states, graph, gold)
         choices = -self._transitions(states, graph, gold, said)
         average = self.config.average
         if average == "choice":
@@ -128,7 +128,7 @@ class FutureHistory(Pointer):
         sizes = graph.sizes if self.config.divide == "sentences" else (graph.sizes - step - 1).clamp_min(1)
         return sizes.to(self.pair_key.weight.dtype)
 
-    def _vectors(self, states: States, graph: GraphBatch, gold: Gold | None) -> list[PairVectors]:
+    def vectors(self, states: States, graph: GraphBatch, gold: Gold | None) -> list[PairVectors]:
         """Future, history 1 and history 2; where an order is followed, history is of earlier sentences only."""
         pairs = ordered_pairs(graph)
         encoded = states.encoded
@@ -185,7 +185,7 @@ class FutureHistoryMemory:
         self.pointer = PointerMemory(decoder, states, graph)
         number = torch.arange(graph.sentences, device=graph.sizes.device)
         number = number - graph.first_sentence[graph.document_of_sentence]
-        self.tables = decoder.tables(decoder._vectors(states, graph, None), graph, number)
+        self.tables = decoder.tables(decoder.vectors(states, graph, None), graph, number)
 
     def begin(self) -> FutureHistoryCarry:
         """Everything is left."""
@@ -195,16 +195,16 @@ class FutureHistoryMemory:
         self, carry: FutureHistoryCarry, parent: Tensor, document: Tensor, choice: Tensor
     ) -> FutureHistoryCarry:
         """One fewer is left."""
-        left = carry.left[parent] - self.tables.future[document, choice]
+        left = carry.left.index_select(0, parent).sub_(picked(self.tables.future, document, choice))
         return FutureHistoryCarry(self.pointer.advance(carry.pointer, parent, document, choice), left)
 
     def logits(self, carry: FutureHistoryCarry, prefix: Prefix) -> Tensor:
         """(rows, longest)."""
         document, chosen = prefix.document, prefix.chosen
         keys = carry.left / self.decoder.share(self.graph, chosen.shape[1])[document, None, None]
-        keys += self.pointer.keys[document]
+        keys += self.pointer.keys.index_select(0, document)
         if chosen.shape[1] > 0:
-            keys += self.tables.last[document, chosen[:, -1]]
+            keys += picked(self.tables.last, document, chosen[:, -1])
         if chosen.shape[1] > 1:
-            keys += self.tables.before_last[document, chosen[:, -2]]
+            keys += picked(self.tables.before_last, document, chosen[:, -2])
         return self.decoder.attend(carry.pointer.hidden, keys)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.decode.beam import beam_search
+from unshuffle.decode.beam import Memory, beam_search
 from unshuffle.decode.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.decode.content import content_ranks
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
@@ -50,6 +50,14 @@ def detached(config: MarkersConfig) -> MarkersConfig:
     return replace(resolved(config), source="")
 
 
+class MarkerMemory(Memory[Any], Protocol):
+    """A memory of either decoder."""
+
+    def follow(self, followed: Followed) -> Tensor:
+        """(sentences, longest) score of every marker at every choice of a given order."""
+        ...
+
+
 @decoders.register("markers", MarkersConfig)
 class Markers(nn.Module):
     """Sentence k of the input carries marker k; markers are generated one by one, never one twice.
@@ -77,7 +85,7 @@ class Markers(nn.Module):
         nn.init.normal_(self.marker.weight, std=own**-0.5)
         self.sentence = nn.Linear(width, own)
 
-    def memory(self, states: States, graph: GraphBatch) -> PrefixMemory | PretrainedMemory:
+    def memory(self, states: States, graph: GraphBatch) -> MarkerMemory:
         """Everything that does not depend on what has been chosen."""
         there = present(graph)
         longest = there.shape[1]
@@ -117,7 +125,4 @@ class Markers(nn.Module):
 
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
         """Beam search over all documents at once."""
-        memory, content = self.memory(states, graph), content_ranks(states, graph)
-        if isinstance(memory, PretrainedMemory):
-            return beam_search(memory, graph.sizes, search, content)
-        return beam_search(memory, graph.sizes, search, content)
+        return beam_search(self.memory(states, graph), graph.sizes, search, content_ranks(states, graph))

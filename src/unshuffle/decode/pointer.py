@@ -9,7 +9,7 @@ import torch
 from annotated_types import Ge
 from torch import Tensor, nn
 
-from unshuffle.decode.beam import Prefix, beam_search
+from unshuffle.decode.beam import Prefix, beam_search, picked
 from unshuffle.decode.content import content_ranks
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.follow import Followed
@@ -106,11 +106,11 @@ class PointerMemory:
         """Children of one parent share its recurrent product."""
         parents, which = torch.unique(parent, return_inverse=True)
         recurrent = carry.hidden[parents] @ self.recurrent
-        return _lstm_step(self.inputs[document, choice] + recurrent[which], carry.cell[parent])
+        return _lstm_step(picked(self.inputs, document, choice) + recurrent[which], carry.cell[parent])
 
     def logits(self, carry: Carry, prefix: Prefix) -> Tensor:
         """(rows, longest)."""
-        return self.pointer.attend(carry.hidden, self.keys[prefix.document])
+        return self.pointer.attend(carry.hidden, self.keys.index_select(0, prefix.document))
 
 
 def _lstm_step(gates: Tensor, cell: Tensor) -> Carry:

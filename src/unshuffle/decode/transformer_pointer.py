@@ -62,7 +62,7 @@ class TransformerPointer(nn.Module):
 
         def point(output: Tensor, document: Tensor) -> Tensor:
             query = self.query(output)[:, :, None] / self.config.width**0.5
-            logits: Tensor = (keys[document] @ query).squeeze(2)  # (rows, longest)
+            logits: Tensor = (keys.index_select(0, document) @ query).squeeze(2)  # (rows, longest)
             return logits
 
         return PrefixMemory(

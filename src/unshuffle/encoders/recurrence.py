@@ -8,7 +8,7 @@ everything that does not depend on the carried state is one operation over all w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -118,22 +118,42 @@ class _SideBySide(torch.autograd.Function):
         return flat, grad_recurrent, None, None
 
 
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """One direction of an LSTM's only layer."""
+
+    word: Tensor  # (4 hidden, width)
+    recurrent: Tensor  # (4 hidden, hidden)
+    bias: Tensor  # (4 hidden,) both of torch's together
+
+    @classmethod
+    def of(cls, lstm: nn.LSTM, direction: str = "") -> _Weights:
+        word, recurrent, one, other = (
+            cast(Tensor, getattr(lstm, f"{name}_l0{direction}"))
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        return cls(word, recurrent, one + other)
+
+
 def read_both_ways(lstm: nn.LSTM, words: Tensor, layout: Layout) -> Tensor:
     """(words, width) -> (words, 2, hidden): states of a one-layer bidirectional LSTM, in the layout's places."""
-    weight = torch.cat([lstm.weight_ih_l0, lstm.weight_ih_l0_reverse])
-    bias = torch.cat([lstm.bias_ih_l0 + lstm.bias_hh_l0, lstm.bias_ih_l0_reverse + lstm.bias_hh_l0_reverse])
-    both = torch.addmm(bias, words, weight.t()).view(len(words), 2, -1)
+    forward, backward = _Weights.of(lstm), _Weights.of(lstm, "_reverse")
+    weight = torch.cat([forward.word, backward.word])
+    both = torch.addmm(torch.cat([forward.bias, backward.bias]), words, weight.t()).view(len(words), 2, -1)
     projected = torch.stack([both[layout.forward, 0], both[layout.backward, 1]], 1)  # (words, 2, 4 hidden)
-    recurrent = torch.stack([lstm.weight_hh_l0, lstm.weight_hh_l0_reverse])
-    states: Tensor = _SideBySide.apply(projected, recurrent, layout.previous, layout.sizes)  # type: ignore[no-untyped-call]
-    return states
+    return _side_by_side(projected, torch.stack([forward.recurrent, backward.recurrent]), layout)
 
 
 def read_one_way(lstm: nn.LSTM, inputs: Tensor, initial: Tensor, layout: Layout) -> Tensor:
     """(words, width) already in the layout's places -> (words, hidden): states of an LSTM started from `initial`."""
-    projected = torch.addmm(lstm.bias_ih_l0 + lstm.bias_hh_l0, inputs, lstm.weight_ih_l0.t())
+    weights = _Weights.of(lstm)
+    projected = torch.addmm(weights.bias, inputs, weights.word.t())
     first = layout.sizes[0]
     # The initial state acts once, so it joins the first step's input; the initial cell is zero.
-    started = torch.cat([projected[:first] + initial @ lstm.weight_hh_l0.t(), projected[first:]])
-    states: Tensor = _SideBySide.apply(started[:, None], lstm.weight_hh_l0[None], layout.previous, layout.sizes)  # type: ignore[no-untyped-call]
-    return states[:, 0]
+    started = torch.cat([projected[:first] + initial @ weights.recurrent.t(), projected[first:]])
+    return _side_by_side(started[:, None], weights.recurrent[None], layout)[:, 0]
+
+
+def _side_by_side(projected: Tensor, recurrent: Tensor, layout: Layout) -> Tensor:
+    states: Tensor = _SideBySide.apply(projected, recurrent, layout.previous, layout.sizes)  # type: ignore[no-untyped-call]
+    return states

@@ -31,6 +31,8 @@ class GraphConfig:
     """Entities are related from this cosine or similarity on."""
     relation_file: str = ""
     """With `relations = "file"`: lines of word, word, similarity, separated by tabs."""
+    topics: Annotated[int, Ge(0)] = 0
+    """Topics of a topic model that is fitted to the training sentences; 0 for none."""
     entities: EntityRule = field(default_factory=EntityRule)
 
 

@@ -67,8 +67,12 @@ class Refiner(nn.Module):
     """Two classifiers, trained one after the other before the ordering model."""
 
     def __init__(
-        self, config: IterativeConfig, *, encoders: tuple[SentenceEncoder | None, SentenceEncoder | None],
-        width: int, entity_input: int,
+        self,
+        config: IterativeConfig,
+        *,
+        encoders: tuple[SentenceEncoder | None, SentenceEncoder | None],
+        width: int,
+        entity_input: int,
     ) -> None:
         super().__init__()
         self.config = config
@@ -101,7 +105,11 @@ class Refiner(nn.Module):
         return Refined(weights, predicted, tuple(rounds))
 
     def _iterate(
-        self, classifier: PairClassifier, encoded: Encoded, graph: GraphBatch, predicted: Tensor,
+        self,
+        classifier: PairClassifier,
+        encoded: Encoded,
+        graph: GraphBatch,
+        predicted: Tensor,
         rounds: list[RoundTrace],
     ) -> Tensor:
         """Rounds until no document's undecided set shrinks; what the words say is computed once for all rounds."""
@@ -110,8 +118,11 @@ class Refiner(nn.Module):
         weights, undecided = rounds[0].weights, rounds[0].undecided
         while self.config.rounds is None or len(rounds) <= self.config.rounds:
             left = torch.bincount(document_of_pair[undecided], minlength=graph.documents)
-            shrank = left < torch.bincount(document_of_pair[rounds[-2].undecided], minlength=graph.documents) \
-                if len(rounds) > 1 else torch.ones_like(left, dtype=torch.bool)
+            shrank = (
+                left < torch.bincount(document_of_pair[rounds[-2].undecided], minlength=graph.documents)
+                if len(rounds) > 1
+                else torch.ones_like(left, dtype=torch.bool)
+            )
             active = (left > 0) & shrank
             if not active.any():
                 break

@@ -16,9 +16,7 @@ class Clouded:
     changed: Tensor  # (pairs,) whether the weight does not tell the truth
 
 
-def cloud(
-    truth: Tensor, *, known: float, noise_share: float, mask_share: float, generator: torch.Generator
-) -> Clouded:
+def cloud(truth: Tensor, *, known: float, noise_share: float, mask_share: float, generator: torch.Generator) -> Clouded:
     """`truth`: (pairs,) 1 where a pair's first sentence truly comes first, else 0.
 
     A share is hidden (0.5, what undecided pairs look like), a share gets a value on the wrong side, drawn uniformly.

@@ -14,10 +14,11 @@ from starlette.responses import Response
 from unshuffle.errors import UnshuffleError
 from unshuffle.serve.access import Bearer, KnownHost
 from unshuffle.serve.answers import answer, problem
-from unshuffle.serve.batching import Batcher, Busy, TooSlow
+from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import BoundedBody
 from unshuffle.serve.contract import Model
 from unshuffle.serve.files import page_files
+from unshuffle.serve.jobs import Busy, TooSlow
 from unshuffle.serve.logs import log
 from unshuffle.serve.metrics import CONTENT_TYPE, Meters
 from unshuffle.serve.observe import Observe

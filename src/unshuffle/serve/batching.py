@@ -8,54 +8,19 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from unshuffle.result import Ordering
 from unshuffle.serve.contract import Model
+from unshuffle.serve.jobs import Busy, Job, Search, TooSlow
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
 from unshuffle.text.document import Document
 
 Result = TypeVar("Result")
 
-
-class Busy(Exception):
-    """More waits than allowed, or the service is stopping."""
-
-    def __init__(self, reason: str, retry_after: int) -> None:
-        super().__init__(reason)
-        self.retry_after = retry_after
-
-
-class TooSlow(Exception):
-    """A request was not answered in time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """Options that all documents of one model call share."""
-
-    beam: int | None = None
-    n_best: int = 5
-    keep_if_unsure: float | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """What one request wants of the model."""
-
-    future: asyncio.Future[Any]
-    arrived: float
-    documents: tuple[Document, ...] = ()
-    search: Search | None = None
-    call: Callable[[], Any] | None = None
-    """Work that cannot be shared; runs by itself."""
-
-    @property
-    def size(self) -> int:
-        """How much room it takes in the queue."""
-        return max(1, len(self.documents))
+COMEBACK = 0.06
+"""Share of a call's time for which the next one waits for clients to come back."""
 
 
 class Batcher:
@@ -69,6 +34,8 @@ class Batcher:
         self._changed = asyncio.Event()
         self.closing = False
         self._seconds_a_document = 0.01
+        self._busy_until = 0.0
+        self._busy_for = 0.0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._collector: asyncio.Task[None] | None = None
 
@@ -127,14 +94,22 @@ class Batcher:
                 await self._changed.wait()
             await self._linger(self._queue[0])
             if jobs := self._take():
+                began = time.monotonic()
                 await loop.run_in_executor(self._thread, self._work, jobs, loop)
+                self._busy_until = time.monotonic()
+                self._busy_for = self._busy_until - began
 
     async def _linger(self, first: Job) -> None:
-        """Wait until the first job's window is over or a batch is full; under load neither takes any time."""
+        """Wait until a batch is full or the window is over, which opens anew when the model has just become free.
+
+        Clients that were answered a moment ago ask again: without that they would wait through the next call, and
+        batches would stay half empty.
+        """
         if first.call is not None:
             return
+        end = max(first.arrived + self._config.window, self._busy_until + COMEBACK * self._busy_for)
         while not self.closing and self.waiting < self._config.documents:
-            rest = first.arrived + self._config.window - time.monotonic()
+            rest = end - time.monotonic()
             if rest <= 0:
                 return
             self._changed.clear()

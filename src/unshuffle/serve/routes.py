@@ -13,9 +13,10 @@ from unshuffle.exercise import make_exercise
 from unshuffle.exercise_sheet import label
 from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
-from unshuffle.serve.batching import Batcher, Search
+from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import StrictRoute
 from unshuffle.serve.contract import Model
+from unshuffle.serve.jobs import Search
 from unshuffle.serve.limits import read_sentences
 from unshuffle.serve.schemas import (
     BatchAnswer,

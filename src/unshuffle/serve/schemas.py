@@ -24,7 +24,9 @@ ORDERING: dict[str, Any] = {
 Beam = Annotated[int | None, Field(ge=1, le=64, description="Width of the search; left out: the model's own.")]
 Best = Annotated[int, Field(ge=1, le=20, description="How many of the best orders to give back.")]
 Unsure = Annotated[float | None, Field(ge=0, le=1, description="Keep the input order below this confidence.")]
-Row = tuple[int, int, float]
+Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+Row = Annotated[list[float], Field(min_length=3, max_length=3)]
+MentionRow = Annotated[list[int | str], Field(min_length=3, max_length=3)]
 
 
 class Asked(BaseModel):
@@ -98,7 +100,7 @@ class RoundAnswer(BaseModel):
     """Link weights after one round of refinement, as rows [i, j, p]."""
 
     weights: list[Row]
-    undecided: list[tuple[int, int]]
+    undecided: list[Pair]
 
 
 class CandidateAnswer(BaseModel):
@@ -130,7 +132,7 @@ class OrderAnswer(BaseModel):
     rounds: list[RoundAnswer]
     n_best: list[CandidateAnswer]
     why: list[ReasonAnswer]
-    ties: list[tuple[int, int]]
+    ties: list[Pair]
     kept: bool
     sentences: list[str]
     """As given or as split, so that `order` can be read."""
@@ -173,9 +175,9 @@ class GraphAnswer(BaseModel):
     """Entities, rows [entity, sentence, role] of their mentions, and the linked pairs."""
 
     entities: list[str]
-    mentions: list[tuple[int, int, Literal["subject", "object", "other"]]]
-    links: list[tuple[int, int]]
-    relations: list[tuple[int, int]]
+    mentions: list[MentionRow]
+    links: list[Pair]
+    relations: list[Pair]
     sentences: list[str]
 
 

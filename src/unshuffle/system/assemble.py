@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,8 +23,7 @@ def assembled(
 ) -> Ordering:
     """A document's result, before ties and the wish to keep unsure orders are looked at."""
     best = [
-        Candidate(order, math.exp(score))
-        for order, score in zip(found.orders, found.log_probabilities, strict=True)
+        Candidate(order, math.exp(score)) for order, score in zip(found.orders, found.log_probabilities, strict=True)
     ]
     pairs = pair_probabilities(best)
     evidence = Evidence(
@@ -48,7 +48,7 @@ def finished(ordering: Ordering, document: Document, keep_if_unsure: float | Non
     same: dict[str, list[int]] = {}
     for number, sentence in enumerate(document.sentences):
         same.setdefault(sentence, []).append(number)
-    ties = tuple((first, second) for group in same.values() for first, second in zip(group, group[1:], strict=False))
+    ties = tuple((first, second) for group in same.values() for first, second in pairwise(group))
     if keep_if_unsure is not None and ordering.confidence < keep_if_unsure:
         return replace(ordering, ties=ties, order=tuple(range(len(document.sentences))), why=(), kept=True)
     return replace(ordering, ties=ties)
@@ -73,9 +73,7 @@ def agreement(order: Sequence[int], pairs: Sequence[PairProbability]) -> float:
     if not pairs:
         return 1.0
     place = np.argsort(order).tolist()
-    held = [
-        pair.probability if place[pair.first] < place[pair.second] else 1 - pair.probability for pair in pairs
-    ]
+    held = [pair.probability if place[pair.first] < place[pair.second] else 1 - pair.probability for pair in pairs]
     return sum(held) / len(held)
 
 

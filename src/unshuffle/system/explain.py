@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import nsmallest
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,9 @@ SPEAKS = 0.5
 """A pair speaks for an order from above this probability on."""
 
 
-def reasons(order: Sequence[int], pairs: Sequence[PairProbability], graph: Graph, most: int = MOST) -> tuple[Reason, ...]:
+def reasons(
+    order: Sequence[int], pairs: Sequence[PairProbability], graph: Graph, most: int = MOST
+) -> tuple[Reason, ...]:
     """The strongest pairs, each as the order has it, strongest first.
 
     Looked at are neighbours in the order and the surest other pairs. Among pairs about as sure, to a tenth, those come
@@ -35,9 +38,8 @@ def reasons(order: Sequence[int], pairs: Sequence[PairProbability], graph: Graph
         common = len(mentioned[one] & mentioned[other])
         return -round(held[pair], 1), -common, place[other] - place[one], place[one]
 
-    surest = sorted(held, key=strength)[:most]
-    looked_at = {*pairwise(order), *surest}
-    strongest = sorted((pair for pair in looked_at if held[pair] > SPEAKS), key=strength)[:most]
+    looked_at = {*pairwise(order), *nsmallest(most, held, key=strength)}
+    strongest = nsmallest(most, (pair for pair in looked_at if held[pair] > SPEAKS), key=strength)
     return tuple(
         Reason(one, other, held[one, other], tuple(sorted(mentioned[one] & mentioned[other])))
         for one, other in strongest

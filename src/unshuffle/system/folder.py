@@ -15,8 +15,10 @@ from unshuffle.errors import ConfigError
 from unshuffle.files import read_json, read_tensors, write_json, write_tensors, write_text, write_whole
 from unshuffle.graph.prepare import Preparer
 from unshuffle.graph.relatedness import relatedness_of
+from unshuffle.graph.topics import LDATopics
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
+from unshuffle.system.storage import Storage, packed, unpacked
 from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.tokens import Tokenizer
 
@@ -52,15 +54,14 @@ def find_folder(name: str) -> Path:
     return folder
 
 
-def save_model(model: Model, folder: Path, *, half: bool = False) -> None:
-    """Each file is written whole; `half` stores weights in 16 bits."""
-    tensors: dict[str, Tensor] = dict(model.network.state_dict())
-    if half:
-        tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
-    write_tensors(folder / "model.safetensors", tensors)
+def save_model(model: Model, folder: Path, *, storage: Storage = "float32") -> None:
+    """Each file is written whole."""
+    write_tensors(folder / "model.safetensors", packed(model.network.state_dict(), storage))
     write_text(folder / "tokenizer.json", model.preparer.tokenizer.json())
     if model.preparer.entities is not None and model.preparer.entities.words is not None:
         write_whole(folder / "entities.txt", model.preparer.entities.write)
+    if isinstance(model.preparer.topics, LDATopics):
+        model.preparer.topics.save(folder / "topics")
     if model.calibration is not None:
         write_json(folder / "calibration.json", model.calibration)
     write_text(folder / "README.md", model.card or f"# {model.name}\n\nA sentence-ordering model of unshuffle.\n")
@@ -70,7 +71,11 @@ def save_model(model: Model, folder: Path, *, half: bool = False) -> None:
         config = replace(config, sentence_encoder=detached(config.sentence_encoder))
     written = {name: _hash(folder / name) for name in HASHED if (folder / name).is_file()}
     description = {
-        "format": FORMAT, "name": model.name, "parser": model.parser, "sha256": written, "system": config.write()
+        "format": FORMAT,
+        "name": model.name,
+        "parser": model.parser,
+        "sha256": written,
+        "system": config.write(),
     }
     write_json(folder / "config.json", description)
 
@@ -92,20 +97,21 @@ def load_model(name: str, *, device: str = "cpu") -> Model:
             raise ConfigError(f"{folder}/{file}: not as it was written with config.json. Take the folder anew.")
     tokenizer = Tokenizer.read(folder / "tokenizer.json", config.tokens.longest)
     network = Network(config, words=tokenizer.size)
-    _fill(network, read_tensors(folder / "model.safetensors"), folder)
+    _fill(network, unpacked(read_tensors(folder / "model.safetensors")), folder)
     network.to(torch.device(device)).eval()
     counted = config.graph.entities.minimum_count > 0
     entities = EntityVocabulary.read(folder / "entities.txt") if counted else None
     calibration = read_json(folder / "calibration.json") if (folder / "calibration.json").is_file() else None
     readme = folder / "README.md"
     card = readme.read_text(encoding="utf-8", errors="replace") if readme.is_file() else ""
-    preparer = build_preparer(config, tokenizer, entities)
+    topics = LDATopics.load(folder / "topics") if config.graph.topics else None
+    preparer = build_preparer(config, tokenizer, entities, topics)
     parser = {str(key): str(value) for key, value in described.get("parser", {}).items()}
     return Model(str(described.get("name", folder.name)), config, network, preparer, parser, calibration, card)
 
 
 def build_preparer(
-    config: SystemConfig, tokenizer: Tokenizer, entities: EntityVocabulary | None
+    config: SystemConfig, tokenizer: Tokenizer, entities: EntityVocabulary | None, topics: LDATopics | None = None
 ) -> Preparer:
     """What turns documents into this network's input."""
     return Preparer(
@@ -113,6 +119,7 @@ def build_preparer(
         config=config.graph,
         entities=entities,
         relatedness=relatedness_of(config.graph, config.tokens.vectors),
+        topics=topics,
         spans=isinstance(config.sentence_encoder, PretrainedConfig),  # their entities are vectors in context
     )
 

@@ -17,6 +17,7 @@ from unshuffle.encoders.contracts import (
     paragraph_encoders,
     sentence_encoders,
 )
+from unshuffle.encoders.paragraph.gin import GIN
 from unshuffle.graph.batch import Batch
 from unshuffle.refine.iterative import Refined, Refiner
 from unshuffle.system.config import SystemConfig
@@ -82,8 +83,12 @@ class Network(nn.Module):
         return Read(paragraph(encoded, batch.graph, weights), refined)
 
     def forward(self, batch: Batch, gold: Gold) -> Tensor:
-        """The decoder's loss."""
-        return cast(Decoder, self.decoder).loss(self.read(batch).states, batch.graph, gold)
+        """The decoder's loss, and the paragraph encoder's where it has one of its own."""
+        states = self.read(batch).states
+        loss = cast(Decoder, self.decoder).loss(states, batch.graph, gold)
+        if isinstance(self.paragraph_encoder, GIN):
+            loss = loss + self.paragraph_encoder.auxiliary_loss(states, batch.graph, gold.place)
+        return loss
 
     def search(self, read: Read, batch: Batch, search: Search) -> list[Found]:
         """The best orders of each document."""

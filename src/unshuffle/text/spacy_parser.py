@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 import threading
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
@@ -26,8 +27,11 @@ ROLES = {
 UNUSED = ("ner", "lemmatizer", "senter", "textcat", "textcat_multilabel", "entity_linker", "entity_ruler", "spancat")
 LONGEST_TEXT = 8_000
 """Characters of a sentence that are looked at."""
+LONGEST_WORD = 400
+"""Characters without a blank that are looked at; spaCy's tokenizer takes the square of their number in time."""
 LONGEST_SENTENCE = 400
 """Tokens of a sentence that are looked at."""
+_LONG_WORD = re.compile(rf"(\S{{{LONGEST_WORD}}})\S+")
 CHUNK = 1_024
 """Sentences that are parsed between two points where memory is given back."""
 RULE = "1"
@@ -76,7 +80,7 @@ class SpacyParser:
     def _tokenised(self, sentence: str) -> Doc:
         # Halves of characters, which JSON can spell, have no UTF-8 form and would end the pipeline.
         text = sentence[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
-        doc = self._pipeline.make_doc(text)
+        doc = self._pipeline.make_doc(_LONG_WORD.sub(r"\1", text))
         if len(doc) > LONGEST_SENTENCE:
             doc = doc[:LONGEST_SENTENCE].as_doc()
         for token in doc[1:]:
@@ -99,7 +103,9 @@ class SpacyParser:
 
 def fingerprint(folder: Path) -> str:
     """A hash of a pipeline's files, of spaCy's version and of the rule above."""
-    digest = hashlib.blake2b(f"{RULE} {version('spacy')} {LONGEST_TEXT} {LONGEST_SENTENCE}".encode(), digest_size=16)
+    digest = hashlib.blake2b(
+        f"{RULE} {version('spacy')} {LONGEST_TEXT} {LONGEST_WORD} {LONGEST_SENTENCE}".encode(), digest_size=16
+    )
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.suffix not in (".md", ".py", ".pyc") and not file.name.startswith("LICENSE"):
             digest.update(f"\0{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())

@@ -10,11 +10,12 @@ Unit = Literal["sentence", "paragraph"]
 _PARAGRAPH = re.compile(r"\r?\n[^\S\n\f]*\n|[\f\u2029]")
 _CLOSING = "\"'”’»)\\]}"
 _STOP = re.compile(
+    # Nothing here tries a run of stops again from its middle: time must not grow with the square of the text.
     # A stop with what closes after it, then a blank; in tokenised text a blank may stand before the closing mark.
-    rf"(?:[.!?…]+[{_CLOSING}]*(?:\s?(?:''|[”»)\]])(?=\s))*(?=\s))"
+    rf"(?:(?<![.!?…])[.!?…]++[{_CLOSING}]*+(?:\s?(?:''|[”»)\]])(?=\s))*(?=\s))"
     # Scripts that put no blank after a stop, and those whose stop is never anything else.
     r"|[。！？｡．]+[”’」』）】》\"')\]]*"
-    r"|[।॥؟۔]+(?=\s)"
+    r"|(?<![।॥؟۔])[।॥؟۔]++(?=\s)"
 )
 _LIST_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})")
 _OPENING = "\"'`“”‘’«»([{¿¡-–—•*"

@@ -42,7 +42,9 @@ class Checkpoint:
     """Of everything that decides the result; another run's state is refused."""
     _current: str = field(default="", init=False)
 
-    def save(self, position: Position, module: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor]) -> None:
+    def save(
+        self, position: Position, module: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor]
+    ) -> None:
         """The old state stays valid until the new one is whole."""
         name = f"state-{position.epoch:04d}-{position.step:06d}.safetensors"
         tensors = {f"model.{key}": value for key, value in trained_state(module).items()}
@@ -70,7 +72,7 @@ class Checkpoint:
 
 def trained_state(module: nn.Module) -> dict[str, Tensor]:
     """Parameters that are trained, and all buffers, by name."""
-    state = {name: value for name, value in module.named_parameters() if value.requires_grad}
+    state: dict[str, Tensor] = {name: value for name, value in module.named_parameters() if value.requires_grad}
     state |= dict(module.named_buffers())
     return {name: value.detach() for name, value in state.items()}
 

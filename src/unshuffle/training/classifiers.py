@@ -19,7 +19,8 @@ from unshuffle.training.loop import Drawn, draw
 def pair_truth(batch: Batch, gold: Gold) -> Tensor:
     """(pairs,) 1 where a linked pair's first sentence truly comes first, else 0."""
     first, second = gold.place[batch.graph.pairs]
-    return (first < second).float()
+    truth: Tensor = (first < second).float()
+    return truth
 
 
 def both_ways(logits: Tensor, truth: Tensor, among: Tensor | None = None) -> Tensor:
@@ -72,9 +73,7 @@ class IterativeTask(nn.Module):
 def shuffled_batches(items: Sequence[Item], seed: int, size: int = 32) -> list[Drawn]:
     """All documents in a fixed shuffle, in batches of documents of like length."""
     by_length = sorted(range(len(items)), key=lambda number: items[number].graph.sentences)
-    return [
-        draw(items, by_length[start : start + size], seed + start) for start in range(0, len(by_length), size)
-    ]
+    return [draw(items, by_length[start : start + size], seed + start) for start in range(0, len(by_length), size)]
 
 
 class InitialStage:

@@ -57,7 +57,9 @@ def read_splits(folder: Path) -> Splits:
     for split in NAMES:
         file = find_split(folder, split)
         if file is None and split != "test":
-            raise DataError(f"{folder}: there is no {split} file. Name it {split}.jsonl, .parquet, .tsv, .txt or .lower.")
+            raise DataError(
+                f"{folder}: there is no {split} file. Name it {split}.jsonl, .parquet, .tsv, .txt or .lower."
+            )
         read[split] = tuple(read_documents(file)) if file else ()
         if file is not None and not read[split]:
             raise DataError(f"{file}: it holds no document. Give at least one.")

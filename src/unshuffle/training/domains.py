@@ -16,7 +16,14 @@ from unshuffle.training.results import command_line, commit, plain, versions, wr
 
 
 def write_domain_figures(
-    orderer: Orderer, recipe: Recipe, data: Path, folder: Path, *, seed: int, cache: Path, shuffles: int = 3,
+    orderer: Orderer,
+    recipe: Recipe,
+    data: Path,
+    folder: Path,
+    *,
+    seed: int,
+    cache: Path,
+    shuffles: int = 3,
     most: int | None = None,
 ) -> Iterator[Path]:
     """One JSON a source with its figures, predictions beside it; a source without a test set shows its valid set."""
@@ -30,9 +37,19 @@ def write_domain_figures(
         minutes = (time.monotonic() - started) / 60
         path = folder / f"{recipe.name}-{source.name}-{seed}.json"
         write_predictions(path.with_suffix(".orders.jsonl.gz"), predictions)
-        write_json(path, {
-            "system": recipe.name, "dataset": source.name, "split": split, "windows_of": 5 if source.windows else None,
-            "seed": seed, "command": command_line(), "commit": commit(), "versions": versions(),
-            "minutes": round(minutes, 2), "test": plain(figures(predictions)),
-        })
+        write_json(
+            path,
+            {
+                "system": recipe.name,
+                "dataset": source.name,
+                "split": split,
+                "windows_of": 5 if source.windows else None,
+                "seed": seed,
+                "command": command_line(),
+                "commit": commit(),
+                "versions": versions(),
+                "minutes": round(minutes, 2),
+                "test": plain(figures(predictions)),
+            },
+        )
         yield path

@@ -69,8 +69,15 @@ def draw(items: Sequence[Item], pick: Sequence[int], seed: int) -> Drawn:
 
 
 def train(
-    fabric: Fabric, stage: Stage, config: TrainingConfig, *, seed: int, checkpoint: Checkpoint, epochs: int,
-    patience: int, minutes: float = 0.0,
+    fabric: Fabric,
+    stage: Stage,
+    config: TrainingConfig,
+    *,
+    seed: int,
+    checkpoint: Checkpoint,
+    epochs: int,
+    patience: int,
+    minutes: float = 0.0,
 ) -> Iterator[Progress]:
     """Trains until `patience` epochs bring nothing better; leaves the best epoch's weights in the module."""
     teach = [number for number, item in enumerate(stage.items) if item.graph.sentences > 1]

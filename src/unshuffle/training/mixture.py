@@ -53,7 +53,9 @@ def training_documents(config: MixtureConfig, folder: Path, seed: int) -> tuple[
         rng = np.random.default_rng(derived(seed, "mixture", source.name))
         wanted = round(config.documents * source.share / total)
         pool = [
-            document for file in source.train for document in read_documents(folder / file)
+            document
+            for file in source.train
+            for document in read_documents(folder / file)
             if len(document.sentences) >= config.shortest
         ]
         chosen += _drawn(pool, source, config, wanted, rng)
@@ -95,11 +97,16 @@ def windows_of(documents: Sequence[Document], length: int) -> Iterator[Document]
     for document in documents:
         for start in range(0, len(document.sentences) - length + 1, length):
             yield replace(
-                document, sentences=document.sentences[start : start + length], mentions=None, id=f"{document.id}@{start}"
+                document,
+                sentences=document.sentences[start : start + length],
+                mentions=None,
+                id=f"{document.id}@{start}",
             )
 
 
-def held_out(config: MixtureConfig, folder: Path, files: str, most: int | None = None) -> dict[str, tuple[Document, ...]]:
+def held_out(
+    config: MixtureConfig, folder: Path, files: str, most: int | None = None
+) -> dict[str, tuple[Document, ...]]:
     """Validation or test documents by source; of long texts, windows of five sentences."""
     found: dict[str, tuple[Document, ...]] = {}
     for source in config.sources:

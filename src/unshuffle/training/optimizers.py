@@ -16,13 +16,11 @@ CHUNK = 1 << 16  # numbers; what one chunk needs stays in the processor's cache 
 class Adadelta(torch.optim.Optimizer):
     """Adadelta (Zeiler, 2012) like torch's, walking each parameter in chunks that stay in the cache."""
 
-    def __init__(
-        self, parameters: Iterable[Any], *, lr: float, rho: float, eps: float, weight_decay: float
-    ) -> None:
+    def __init__(self, parameters: Iterable[Any], *, lr: float, rho: float, eps: float, weight_decay: float) -> None:
         super().__init__(parameters, {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay})
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
         """One update of every parameter that has a gradient."""
         for group in self.param_groups:
             for parameter in group["params"]:
@@ -36,8 +34,8 @@ class Adadelta(torch.optim.Optimizer):
                     tensor.view(-1).split(CHUNK)
                     for tensor in (parameter, parameter.grad.contiguous(), state["square_avg"], state["acc_delta"])
                 )
-                for piece in zip(*pieces, strict=True):
-                    _update(*piece, group)
+                for value, grad, square, moved in zip(*pieces, strict=True):
+                    _update(value, grad, square, moved, group)
 
 
 def _update(value: Tensor, grad: Tensor, square: Tensor, moved: Tensor, group: Mapping[str, float]) -> None:
@@ -51,11 +49,12 @@ def _update(value: Tensor, grad: Tensor, square: Tensor, moved: Tensor, group: M
 
 def build_optimizer(module: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
     """An optimiser over what is to be trained; a pretrained encoder may have a learning rate of its own."""
-    pretrained, rest = [], []
+    pretrained: list[nn.Parameter] = []
+    rest: list[nn.Parameter] = []
     for name, parameter in module.named_parameters():
         if parameter.requires_grad:
             (pretrained if ".pieces.model." in f".{name}" else rest).append(parameter)
-    groups = [{"params": rest, "lr": config.learning_rate}]
+    groups: list[dict[str, Any]] = [{"params": rest, "lr": config.learning_rate}]
     if pretrained:
         groups.append({"params": pretrained, "lr": config.encoder_learning_rate or config.learning_rate})
     if config.optimizer == "adadelta":

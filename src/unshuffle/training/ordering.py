@@ -76,8 +76,16 @@ class OrderingStage:
     """Trains all but the refiner, or with `joint` all at once; scored by orders of the validation documents."""
 
     def __init__(
-        self, name: str, network: Network, items: Sequence[Item], valid: Sequence[Item], seed: int, *,
-        beam: int, measure: Literal["acc_micro", "tau", "pmr"], joint: bool = False,
+        self,
+        name: str,
+        network: Network,
+        items: Sequence[Item],
+        valid: Sequence[Item],
+        seed: int,
+        *,
+        beam: int,
+        measure: Literal["acc_micro", "tau", "pmr"],
+        joint: bool = False,
     ) -> None:
         self.name, self.items = name, items
         if network.refiner is not None:

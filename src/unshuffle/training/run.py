@@ -12,6 +12,7 @@ import torch
 from unshuffle.encoders.sentence.pretrained import PretrainedConfig, pieces_tokenizer, resolved
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.files import write_json
+from unshuffle.graph.topics import LDAConfig, LDATopics
 from unshuffle.seeds import derived
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.folder import Model, build_preparer, save_model
@@ -53,7 +54,7 @@ class Job:
 
 def train_system(job: Job, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
     """Trains all stages and saves the model; a run that was cut off goes on with `resume`."""
-    fabric = _fabric(job.out, job.seed)
+    fabric = new_fabric(job.out, job.seed)
     marker = job.out / "stages"
     if marker.exists() and any(marker.iterdir()) and not job.resume:
         raise ConfigError(f"{job.out}: a training is there already. Say --resume to go on, or choose another --out.")
@@ -76,8 +77,16 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
         if progress.score is not None:
             fabric.log(f"{progress.stage}/valid", progress.score, step=progress.epoch)
             fabric.log(f"{progress.stage}/loss", progress.loss, step=progress.epoch)
-            write_json(job.out / "progress.json", {"stage": progress.stage, "epoch": progress.epoch, "step": step,
-                                                   "valid": progress.score, "best": progress.best})
+            write_json(
+                job.out / "progress.json",
+                {
+                    "stage": progress.stage,
+                    "epoch": progress.epoch,
+                    "step": step,
+                    "valid": progress.score,
+                    "best": progress.best,
+                },
+            )
     model.network.eval()
     save_model(model, job.out)
     return Orderer(model)
@@ -100,17 +109,24 @@ def new_model(name: str, config: SystemConfig, documents: Sequence[Document], se
     rule = config.graph.entities
     if rule.minimum_count:
         entities = EntityVocabulary.from_counts(count_nouns(documents), rule)
-    preparer = build_preparer(config, tokenizer, entities)
+    topics = None
+    if config.graph.topics:
+        lda = LDAConfig(topics=config.graph.topics, seed=derived(seed, "topics") % 2**31)
+        topics = LDATopics.fit(sentences_of(documents), lda)
+    preparer = build_preparer(config, tokenizer, entities, topics)
     parser = {"name": config.parser, "fingerprint": load_parser(config.parser).fingerprint}
     return Model(name, config, network, preparer, parser)
 
 
-def _fabric(out: Path, seed: int) -> Fabric:
+def new_fabric(out: Path, seed: int) -> Fabric:
+    """One process on the CPU, its log beside the model."""
     try:
         from lightning_fabric import Fabric
-        from lightning_fabric.loggers import TensorBoardLogger
+        from lightning_fabric.loggers.tensorboard import TensorBoardLogger
     except ImportError:
         raise MissingExtra("Training", "train") from None
-    fabric = Fabric(accelerator="cpu", devices=1, loggers=TensorBoardLogger(str(out), name="log", version=f"seed-{seed}"))
+    fabric = Fabric(
+        accelerator="cpu", devices=1, loggers=TensorBoardLogger(str(out), name="log", version=f"seed-{seed}")
+    )
     fabric.launch()
     return fabric

@@ -40,14 +40,22 @@ class Run:
     folder: Path
     """Where stages keep their checkpoints; runs that share it share what is equal in them."""
 
-    def stage(self, stage: Stage, recipe: object, *, epochs: int, patience: int, minutes: float = 0.0) -> Iterator[Progress]:
+    def stage(
+        self, stage: Stage, recipe: object, *, epochs: int, patience: int, minutes: float = 0.0
+    ) -> Iterator[Progress]:
         """Trains a stage, or takes it from where it was left; `recipe` is all that decides its result."""
         plain = json.dumps([recipe, self.seed, self.data_hash, stage.name], sort_keys=True, default=str)
         fingerprint = hashlib.sha256(plain.encode()).hexdigest()[:16]
         checkpoint = Checkpoint(self.folder / f"{stage.name}-{fingerprint}", fingerprint)
         yield from train(
-            self.fabric, stage, self.training, seed=self.seed, checkpoint=checkpoint, epochs=epochs,
-            patience=patience, minutes=minutes,
+            self.fabric,
+            stage,
+            self.training,
+            seed=self.seed,
+            checkpoint=checkpoint,
+            epochs=epochs,
+            patience=patience,
+            minutes=minutes,
         )
 
 
@@ -63,9 +71,22 @@ def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Seque
     joint = refiner is not None and refiner.config.encoder == "shared"
     seed = derived(run.seed, "valid") % 2**31
     stage = OrderingStage(
-        "ordering", network, items, valid, seed, beam=run.training.validation_beam, measure=run.training.measure, joint=joint
+        "ordering",
+        network,
+        items,
+        valid,
+        seed,
+        beam=run.training.validation_beam,
+        measure=run.training.measure,
+        joint=joint,
     )
-    yield from run.stage(stage, [recipe, ordering], epochs=run.training.epochs, patience=run.training.patience, minutes=run.training.minutes)
+    yield from run.stage(
+        stage,
+        [recipe, ordering],
+        epochs=run.training.epochs,
+        patience=run.training.patience,
+        minutes=run.training.minutes,
+    )
 
 
 def _cross_fitted(
@@ -96,8 +117,13 @@ def _classifiers(
     items = [replace(item, graph=replace(item.graph, weights=None)) for item in items]
     training, config = run.training, refiner.config
     seed = derived(run.seed, "valid") % 2**31
-    common = [run.config.write()["sentence_encoder"], run.config.write()["graph"], run.config.write()["tokens"],
-              asdict(training) | {"epochs": 0, "minutes": 0, "validation_beam": 0, "measure": "", "patience": 0}, fold]
+    common = [
+        run.config.write()["sentence_encoder"],
+        run.config.write()["graph"],
+        run.config.write()["tokens"],
+        asdict(training) | {"epochs": 0, "minutes": 0, "validation_beam": 0, "measure": "", "patience": 0},
+        fold,
+    ]
     accuracy = 0.0
     if refiner.initial is not None:
         first = InitialStage(f"initial-{fold}", refiner, items, valid, seed)
@@ -111,7 +137,12 @@ def _classifiers(
         if share == "auto":  # the paper's way: the initial classifier's error, to a multiple of 5 %
             share = round((1 - accuracy / 100) * 20) / 20
         second = IterativeStage(f"iterative-{fold}", refiner, items, valid, seed, share)
-        yield from run.stage(second, [*common, asdict(config), share], epochs=training.classifier_epochs, patience=training.classifier_patience)
+        yield from run.stage(
+            second,
+            [*common, asdict(config), share],
+            epochs=training.classifier_epochs,
+            patience=training.classifier_patience,
+        )
     refiner.eval()
 
 
@@ -126,9 +157,7 @@ def with_weights(refiner: Refiner, items: Sequence[Item], seed: int) -> list[Ite
         batch = collate(drawn.items)
         weights = refiner(batch).weights.numpy().astype(np.float32)
         counts = [item.graph.pairs.shape[1] for item in drawn.items]
-        for item, order, part in zip(
-            drawn.items, drawn.orders, np.split(weights, np.cumsum(counts)[:-1]), strict=True
-        ):
+        for item, order, part in zip(drawn.items, drawn.orders, np.split(weights, np.cumsum(counts)[:-1]), strict=True):
             graph = replace(item.graph, weights=part).permuted(order)
             weighted[by_length[place]] = replace(item.permuted(order), graph=graph)
             place += 1

@@ -32,9 +32,7 @@ def test_a_row_a_document_takes_the_other_columns() -> None:
 
 
 def test_tabbed_text_keeps_its_quotation_marks() -> None:
-    assert read('id\tsentence\na\t"Go," he said.\na\tShe "went.\n', "tsv") == [
-        ("a", ('"Go," he said.', 'She "went.'))
-    ]
+    assert read('id\tsentence\na\t"Go," he said.\na\tShe "went.\n', "tsv") == [("a", ('"Go," he said.', 'She "went.'))]
 
 
 @pytest.mark.parametrize(

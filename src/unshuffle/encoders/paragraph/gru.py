@@ -32,11 +32,12 @@ class SplitGRU(nn.Module):
 
     def forward(self, gates: Tensor, state: Tensor | None) -> Tensor:
         """`gates`: the sum of all projected parts; `state` None stands for zeros."""
-        reset_update, candidate = gates.split([2 * self.width, self.width], -1)
+        reset_update, candidate = gates[:, : 2 * self.width], gates[:, 2 * self.width :]
         if state is None:
             reset, update = reset_update.sigmoid().chunk(2, -1)
-            return (1 - update) * torch.tanh(torch.addcmul(candidate, reset, self.candidate_bias))
-        recurrent = self.hidden(state)
+            candidate = torch.tanh(torch.addcmul(candidate, reset, self.candidate_bias))
+            return candidate - update * candidate
+        recurrent: Tensor = self.hidden(state)
         reset, update = (reset_update + recurrent[:, : 2 * self.width]).sigmoid().chunk(2, -1)
         candidate = torch.tanh(torch.addcmul(candidate, reset, recurrent[:, 2 * self.width :] + self.candidate_bias))
         return torch.lerp(candidate, state, update)

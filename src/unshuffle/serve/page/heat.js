@@ -30,6 +30,6 @@ function cell(first, second, probability, mirrored) {
     title: `${first + 1} before ${second + 1}: ${Math.round(100 * probability)} %`,
   }, String(Math.round(100 * probability)));
   made.style.setProperty("--strength", `${Math.round(strength * 100)}%`);
-  made.classList.toggle("strong", strength > 0.55 && !mirrored);
+  made.classList.toggle("strong", !mirrored && strength > (probability < 0.5 ? 0.8 : 0.6));
   return made;
 }

@@ -25,7 +25,7 @@ const key = (first, second) => (first < second ? `${first},${second}` : `${secon
 const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 function caption(number, settled, open, last) {
-  const who = number ? `Round ${number}. With the decided links as help` : "Round 0. At first sight";
+  const who = number ? `Round ${number}. With the decided links as help,` : "Round 0. At first sight";
   const more = number ? " more" : "";
   const what = settled ? `${settled}${more} ${settled === 1 ? "link is" : "links are"} decided` : `no${more} link is decided`;
   const rest = open ? `${open} ${open === 1 ? "stays" : "stay"} open${last ? " for good" : ""}` : "none is left open";

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -17,6 +18,7 @@ from unshuffle.text.readers.plain import read_lines, read_text
 from unshuffle.text.readers.report import ReadReport
 from unshuffle.text.readers.source import Source
 from unshuffle.text.readers.table import read_csv, read_tsv
+from unshuffle.text.split import Unit
 
 Reader = Callable[[Source], Iterator[Document | DataError]]
 
@@ -49,10 +51,12 @@ def read_documents(
     format: str | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     report: ReadReport | None = None,
+    unit: Unit = "sentence",
 ) -> Iterator[Document]:
     """The documents of a file or stream, packed or not, one at a time in constant memory.
 
     Without a format the name's ending tells it. A broken record raises a DataError, or is counted in the report.
+    Running text is cut into sentences or paragraphs by `unit`; the other formats are cut already.
     """
     found = _source(source)
     if format is None:
@@ -64,7 +68,8 @@ def read_documents(
         raise ConfigError(f"there is no format '{format}'.{did_you_mean(format, FORMATS)}")
     if on_error not in ("stop", "skip"):
         raise ConfigError(f"on_error is '{on_error}'. Say 'stop' or 'skip'.")
-    return _documents(found, FORMATS[format], on_error == "skip", report if report is not None else ReadReport())
+    reader = partial(read_text, unit=unit) if format == "text" else FORMATS[format]
+    return _documents(found, reader, on_error == "skip", report if report is not None else ReadReport())
 
 
 def _documents(source: Source, reader: Reader, skip: bool, report: ReadReport) -> Iterator[Document]:

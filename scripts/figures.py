@@ -1,0 +1,123 @@
+"""Fill the tables of README and docs from results/*.json; `--check` fails where a table is not what the files say."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import statistics
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from unshuffle.systems import load_row, system_names
+
+ROOT = Path(__file__).parent.parent
+PUBLISHED = ROOT / "src" / "unshuffle" / "configs" / "experiments" / "published.toml"
+BLOCK = re.compile(r"(<!-- figures: ([a-z-]+) -->\n).*?(<!-- end figures -->)", re.DOTALL)
+
+
+def results(folder: str) -> dict[str, list[dict[str, Any]]]:
+    """All runs below results/<folder>, by system."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for file in sorted((ROOT / "results" / folder).glob("*.json")):
+        run = json.loads(file.read_text(encoding="utf-8"))
+        found[run["system"]].append(run)
+    return found
+
+
+def spread(values: list[float]) -> str:
+    """Mean, and the standard deviation over seeds where there is more than one."""
+    mean = f"{statistics.mean(values):.2f}"
+    return f"{mean} ± {statistics.stdev(values):.2f}" if len(values) > 1 else mean
+
+
+def number(value: float) -> str:
+    """A published figure, or a dash where none was printed."""
+    return "–" if math.isnan(value) else f"{value:.2f}"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+def nips() -> str:
+    """Each trained system on the paper's own NIPS data, beside what the paper prints."""
+    published = tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))["nips"]
+    rows = []
+    for system, runs in results("nips").items():
+        paper = published.get(system, [math.nan] * 3)
+        tests = [run["test"] for run in runs]
+        rows.append([
+            f"`{system}`", " / ".join(map(number, paper)), spread([test["acc_micro"] for test in tests]),
+            spread([test["tau"] for test in tests]), spread([test["pmr"] for test in tests]), str(len(runs)),
+            f"{statistics.mean([run['minutes'] for run in runs]):.0f}", f"{runs[0]['parameters'] / 1e6:.1f} M",
+        ])
+    head = ["system", "paper: Acc / τ / PMR", "Acc (micro)", "τ", "PMR", "seeds", "minutes", "parameters"]
+    return table(head, sorted(rows))
+
+
+def systems() -> str:
+    """The rows there are."""
+    rows = []
+    for name in system_names():
+        row = load_row(name)
+        rows.append([f"`{name}`", row.about.title, row.about.paper])
+    return table(["name", "system", "paper"], rows)
+
+
+def shipped() -> str:
+    """The shipped model on each kind of text."""
+    rows = []
+    for runs in results("default").values():
+        for run in sorted(runs, key=lambda run: run["dataset"]):
+            test = run["test"]
+            measures = [f"{test[name]:.2f}" for name in ("tau", "pmr", "acc_micro", "acc_macro", "head", "tail")]
+            kind = run["dataset"] + (" (windows of 5)" if run.get("windows_of") else "")
+            rows.append([kind, run["split"], str(test["documents"]), *measures])
+    return table(["text", "split", "documents", "τ", "PMR", "Acc micro", "Acc macro", "head", "tail"], rows)
+
+
+def parser() -> str:
+    """The shipped parser on UD EWT test."""
+    file = ROOT / "results" / "parser" / "ewt-test.json"
+    if not file.exists():
+        return table(["measure", "value"], [])
+    run = json.loads(file.read_text(encoding="utf-8"))
+    rows = [[key.replace("_", " "), str(value)] for key, value in run.items() if isinstance(value, float)]
+    return table(["measure", "value"], rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {"nips": nips, "systems": systems, "shipped": shipped, "parser": parser}
+
+
+def filled(text: str) -> str:
+    """The text with every table made anew."""
+    return BLOCK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+
+
+def main() -> None:
+    """Fills or checks all pages."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--check", action="store_true")
+    check = options.parse_args().check
+    wrong = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        new = filled(text)
+        if new != text:
+            wrong.append(page.name)
+            if not check:
+                page.write_text(new, encoding="utf-8")
+    if check and wrong:
+        sys.exit(f"{', '.join(wrong)}: tables differ from results/. Run: python scripts/figures.py")
+
+
+if __name__ == "__main__":
+    main()

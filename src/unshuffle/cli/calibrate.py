@@ -1,0 +1,63 @@
+"""`unshuffle calibrate`: confidence fitted to what a model really gets right."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unshuffle.cli.options import Device, InputFormat, ParserName
+from unshuffle.errors import DataError
+
+
+class Method(StrEnum):
+    """How confidence is fitted."""
+
+    logistic = "logistic"
+    isotonic = "isotonic"
+
+
+def calibrate(
+    files: Annotated[list[Path], typer.Argument(help="Documents in their true order, a file for each kind of text.")],
+    model: Annotated[Path, typer.Option("--model", "-m", help="Model folder, where calibration.json is written.")],
+    plot: Annotated[Path | None, typer.Option(help="Reliability diagram: .svg, .png or .pdf.")] = None,
+    method: Annotated[
+        Method, typer.Option(help="Logistic regression, alone or with a monotone curve.")
+    ] = Method.logistic,
+    most: Annotated[int | None, typer.Option(min=1, help="At most so many documents of each file.")] = None,
+    input: InputFormat = None,
+    parser: ParserName = None,
+    device: Device = "cpu",
+    seed: Annotated[int, typer.Option(help="Seed of shuffles and halves.")] = 1,
+) -> None:
+    """Fit confidence on one half of each file, each kind of text weighing the same; report errors on the other."""
+    from itertools import islice
+
+    from unshuffle.text.readers.read import read_documents
+
+    texts = {}
+    for file in files:
+        name = file.name.split(".")[0]
+        name = name if name not in texts and name not in ("valid", "test", "train") else f"{file.parent.name}-{name}"
+        texts[name] = tuple(islice(read_documents(file, str(input) if input else None), most))
+        if not texts[name]:
+            raise DataError(f"{file}: it holds no document. Give at least one.")
+    from unshuffle.cli.tables import write_table
+    from unshuffle.files import write_json
+    from unshuffle.system.folder import find_folder
+    from unshuffle.system.orderer import Orderer
+    from unshuffle.training.calibrate import calibrated
+    from unshuffle.training.reliability import write_diagram
+
+    orderer = Orderer.from_pretrained(str(model), device=device, parser=parser)
+    found = calibrated(orderer, texts, method=method.value, seed=seed)
+    if plot is not None:
+        write_diagram({name: (found.before[name], found.after[name]) for name in texts}, plot)
+    write_json(find_folder(str(model)) / "calibration.json", found.calibration.write())
+    rows = [
+        [name, str(found.after[name].documents), f"{found.before[name].error:.3f}", f"{found.after[name].error:.3f}"]
+        for name in texts
+    ]
+    write_table(["text", "documents", "error as found", "error calibrated"], rows)

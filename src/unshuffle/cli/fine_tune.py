@@ -1,0 +1,66 @@
+"""`unshuffle fine-tune`: a model adapted to the user's own documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unshuffle.cli.options import Form, InputFormat, OutputForm, ParserName
+from unshuffle.errors import DataError
+
+SHOWN = ("tau", "pmr", "acc_micro", "acc_macro")
+
+
+def fine_tune(
+    file: Annotated[Path, typer.Argument(help="Documents in their true order.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model to be made.")],
+    source: Annotated[str, typer.Option("--from", help="Model folder, or the name of a shipped one.")] = "default",
+    valid: Annotated[
+        Path | None, typer.Option(help="Held-out documents; else every tenth of FILE is held out.")
+    ] = None,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Time for training; the report takes a little more.")] = 10.0,
+    refiner: Annotated[bool, typer.Option(help="Adapt a refiner with encoders of its own too.")] = False,
+    input: InputFormat = None,
+    parser: ParserName = None,
+    seed: Annotated[int, typer.Option(help="Every random draw comes from it.")] = 1,
+    resume: Annotated[bool, typer.Option(help="Go on with a training that was cut off.")] = False,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", help="Change an option of training: option=value.")
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of the processor to use.")] = 1,
+    form: OutputForm = Form.text,
+) -> None:
+    """Adapt a model to your documents and report what it gained on those held out."""
+    from unshuffle.text.readers.read import read_documents
+
+    format = str(input) if input else None
+    documents = tuple(read_documents(file, format))
+    held_out = tuple(read_documents(valid, format)) if valid is not None else None
+    if held_out is not None and not held_out:
+        raise DataError(f"{valid}: it holds no document. Give at least one.")
+    import torch
+
+    from unshuffle.cli.bars import StageBars
+    from unshuffle.training.finetune import FineTuning, fine_tuned
+
+    torch.set_num_threads(threads)
+    job = FineTuning(
+        source=source, documents=documents, valid=held_out, out=out, minutes=minutes, refiner=refiner, parser=parser,
+        seed=seed, resume=resume, changes=tuple(change or ()),
+    )  # fmt: skip
+    with StageBars() as bars:
+        found = fine_tuned(job, bars)
+    if form is Form.json:
+        typer.echo(json.dumps(found.to_json()))
+        return
+    from unshuffle.cli.tables import write_table
+
+    before, after = found.to_json()["before"], found.to_json()["after"]
+    rows = [[name, f"{before[name]:.2f}", f"{after[name]:.2f}", f"{after[name] - before[name]:+.2f}"] for name in SHOWN]
+    write_table(["measure", "before", "after", "gain"], [*rows, ["documents", str(found.documents), "", ""]])
+    if not found.improved:
+        typer.echo("The new weights are no better; the folder holds the old ones.", err=True)
+    typer.echo(str(out))

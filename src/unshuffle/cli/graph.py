@@ -1,0 +1,60 @@
+"""`unshuffle graph`: the sentence-entity graph as a picture."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unshuffle.cli.options import Device, File, InputFormat, ModelName, ParserName, Text, Unit, Units
+from unshuffle.errors import ConfigError, DataError
+
+KINDS = (".svg", ".png", ".dot", ".json")
+
+
+def graph(
+    file: File = None,
+    text: Text = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Picture: .svg, .png, .dot or .json; SVG to stdout if left out.")
+    ] = None,
+    number: Annotated[int, typer.Option(min=1, help="Which document of the file, from 1.")] = 1,
+    input: InputFormat = None,
+    unit: Units = Unit.sentence,
+    model: ModelName = "default",
+    parser: ParserName = None,
+    device: Device = "cpu",
+) -> None:
+    """Draw the graph of a document with its link weights before and after refinement."""
+    from unshuffle.cli.reading import Reading
+    from unshuffle.cli.writing import write_pieces
+
+    kind = out.suffix.lower() if out is not None else ".svg"
+    if kind not in KINDS:
+        raise ConfigError(f"--out {out}: there is no such kind of picture. End the name in {', '.join(KINDS)}.")
+    documents = list(islice(Reading(file, text, input, unit).documents(), number - 1, number))
+    if not documents:
+        raise DataError(f"--number {number}: there are fewer documents. Give a smaller number.")
+    from unshuffle.graph.draw import describe
+    from unshuffle.graph.draw_dot import dot_of
+    from unshuffle.graph.draw_layout import picture_of
+    from unshuffle.graph.draw_svg import svg_of
+    from unshuffle.system.orderer import Orderer
+
+    orderer = Orderer.from_pretrained(model, device=device, parser=parser)
+    (document,) = orderer.parser.mentions(documents)
+    drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
+    if kind == ".png" and out is not None:
+        from unshuffle.files import write_whole
+        from unshuffle.graph.draw_png import write_png
+
+        write_whole(out, lambda temporary: write_png(picture_of(drawing), temporary))
+    elif kind == ".dot":
+        write_pieces([dot_of(drawing)], out)
+    elif kind == ".json":
+        write_pieces([json.dumps(drawing.to_json(), ensure_ascii=False) + "\n"], out)
+    else:
+        write_pieces([svg_of(picture_of(drawing))], out)

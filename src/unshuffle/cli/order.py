@@ -1,0 +1,105 @@
+"""`unshuffle order`: sentences in any order in, a coherent order out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import tee
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unshuffle.cli.options import (
+    Broken,
+    Device,
+    File,
+    Form,
+    InputFormat,
+    ModelName,
+    OnError,
+    OutputFile,
+    OutputForm,
+    ParserName,
+    Text,
+    Unit,
+    Units,
+)
+from unshuffle.errors import ConfigError
+
+if TYPE_CHECKING:
+    from unshuffle.rank.constraints import Constraints
+    from unshuffle.result import Ordering
+    from unshuffle.text.document import Document
+
+
+def order(
+    file: File = None,
+    text: Text = None,
+    input: InputFormat = None,
+    unit: Units = Unit.sentence,
+    model: ModelName = "default",
+    parser: ParserName = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: the model's own.")] = None,
+    n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` tells.")] = 5,
+    keep_if_unsure: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Leave the input order below this confidence.")
+    ] = None,
+    before: Annotated[
+        list[str] | None, typer.Option(help="i,j: sentence i comes before j, both from 0; repeatable.")
+    ] = None,
+    fixed: Annotated[
+        list[str] | None, typer.Option(help="place:i: sentence i stands at this place, both from 0; repeatable.")
+    ] = None,
+    device: Device = "cpu",
+    form: OutputForm = Form.text,
+    out: OutputFile = None,
+    on_error: Broken = OnError.stop,
+) -> None:
+    """Put the sentences of each document in the order that reads best."""
+    from unshuffle.cli.reading import Reading
+    from unshuffle.cli.writing import write_pieces
+
+    constraints = read_constraints(before or [], fixed or [])
+    reading = Reading(file, text, input, unit, on_error)
+    shown, ordered = tee(reading.documents())
+    from unshuffle.system.orderer import Orderer
+
+    orderer = Orderer.from_pretrained(model, device=device, parser=parser)
+    orderings = orderer.order_many(
+        ordered, beam=beam, n_best=n_best, keep_if_unsure=keep_if_unsure, constraints=constraints
+    )
+    # The results first, so that an error of the reader ends both.
+    pairs = zip(orderings, shown, strict=False)
+    write_pieces((_json(ordering) for ordering, _ in pairs) if form is Form.json else _texts(pairs, unit), out)
+    reading.tell()
+
+
+def read_constraints(before: list[str], fixed: list[str]) -> Constraints | None:
+    """`["0,2"]`, `["0:3"]` -> Constraints(before=((0, 2),), fixed=((0, 3),))."""
+    if not before and not fixed:
+        return None
+    from unshuffle.rank.constraints import Constraints
+
+    return Constraints(
+        before=tuple(_two(pair, ",", "--before") for pair in before),
+        fixed=tuple(_two(pair, ":", "--fixed") for pair in fixed),
+    )
+
+
+def _two(given: str, between: str, option: str) -> tuple[int, int]:
+    first, _, second = given.partition(between)
+    if not (first.strip().isdecimal() and second.strip().isdecimal()):
+        raise ConfigError(f"{option} {given}: expected two numbers, such as 0{between}2.")
+    return int(first), int(second)
+
+
+def _json(ordering: Ordering) -> str:
+    return json.dumps(ordering.to_json(), ensure_ascii=False) + "\n"
+
+
+def _texts(pairs: Iterator[tuple[Ordering, Document]], unit: Unit) -> Iterator[str]:
+    """Sentences a line each, or paragraphs with blank lines between; what stands between documents is read alike."""
+    within, between = ("\n", "\n") if unit is Unit.sentence else ("\n\n", "\n---\n\n")
+    for number, (ordering, document) in enumerate(pairs):
+        lines = (" ".join(document.sentences[place].split()) for place in ordering.order)
+        yield (between if number else "") + within.join(lines) + "\n"

@@ -1,0 +1,86 @@
+"""Where a command's documents come from, and what is said on stderr about them."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import typer
+
+from unshuffle.cli.options import Input, OnError, Unit
+from unshuffle.errors import DataError
+from unshuffle.text.document import Document
+from unshuffle.text.language import looks_english
+from unshuffle.text.readers.read import read_documents
+from unshuffle.text.readers.report import ReadReport
+
+
+@dataclass
+class Reading:
+    """The documents of one command: a file, stdin or a text on the command line."""
+
+    file: str | None = None
+    text: str | None = None
+    input: Input | None = None
+    unit: Unit = Unit.sentence
+    on_error: OnError = OnError.stop
+    report: ReadReport = field(default_factory=ReadReport, init=False)
+    _foreign: int = field(default=0, init=False)
+
+    def documents(self) -> Iterator[Document]:
+        """The documents one at a time; that a file is missing is said at once, before a model is loaded."""
+        if self.text is not None and self.file is not None:
+            raise DataError("--text: there is a file as well. Give one of the two.")
+        return self._looked_at(self._opened())
+
+    def _looked_at(self, documents: Iterable[Document]) -> Iterator[Document]:
+        found = 0
+        for document in documents:
+            found += 1
+            self._look_at(document)
+            yield document
+        if not found:
+            raise DataError(f"{self._name()}: it holds no document. Give at least one sentence.")
+
+    def tell(self) -> None:
+        """What was skipped, on stderr."""
+        for message in self.report.messages:
+            typer.echo(f"unshuffle: skipped: {message}", err=True)
+        if self.report.skipped:
+            typer.echo(
+                f"unshuffle: {self._name()}: {self.report.skipped} skipped, {self.report.documents} read.", err=True
+            )
+        if self._foreign > 1:
+            typer.echo(f"unshuffle: {self._foreign} documents do not look English.", err=True)
+
+    def _opened(self) -> Iterable[Document]:
+        # Units other than sentences are cut out of running text, so that is what the input must be.
+        plain = Input.TEXT if self.unit is Unit.paragraph else None
+        if self.text is not None:
+            stream = io.BytesIO(self.text.encode("utf-8", "surrogatepass"))
+            stream.name = "--text"
+            return self._read(stream, self.input or Input.TEXT)
+        if self.file in (None, "-"):
+            return self._read(sys.stdin.buffer, self.input or plain or Input.LINES)
+        return self._read(self.file, self.input or plain)
+
+    def _read(self, source: object, input: Input | None) -> Iterable[Document]:
+        format = str(input) if input is not None else None
+        return read_documents(source, format, self.on_error.value, self.report, self.unit.value)  # type: ignore[arg-type]
+
+    def _look_at(self, document: Document) -> None:
+        if not looks_english(document.sentences):
+            self._foreign += 1
+            if self._foreign == 1:
+                typer.echo(
+                    f"unshuffle: document '{document.id}': it does not look English, which is what the models know. "
+                    "Do not rely on the answer.",
+                    err=True,
+                )
+
+    def _name(self) -> str:
+        if self.text is not None:
+            return "--text"
+        return "stdin" if self.file in (None, "-") else str(self.file)

@@ -1,0 +1,83 @@
+"""`unshuffle score`: how coherent a text is as it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from unshuffle.cli.options import (
+    Broken,
+    Device,
+    File,
+    Form,
+    InputFormat,
+    ModelName,
+    OnError,
+    OutputFile,
+    OutputForm,
+    ParserName,
+    Text,
+    Unit,
+    Units,
+)
+
+if TYPE_CHECKING:
+    from unshuffle.result import Coherence
+    from unshuffle.text.document import Document
+
+BAR = 20
+"""Characters of a full bar."""
+
+
+def score(
+    file: File = None,
+    text: Text = None,
+    input: InputFormat = None,
+    unit: Units = Unit.sentence,
+    model: ModelName = "default",
+    parser: ParserName = None,
+    device: Device = "cpu",
+    form: OutputForm = Form.text,
+    out: OutputFile = None,
+    on_error: Broken = OnError.stop,
+) -> None:
+    """Say how coherent each document is in its order, where it is weakest, and which move would help most."""
+    from unshuffle.cli.reading import Reading
+    from unshuffle.cli.writing import write_pieces
+
+    reading = Reading(file, text, input, unit, on_error)
+    documents = reading.documents()
+    from unshuffle.system.orderer import Orderer
+
+    orderer = Orderer.from_pretrained(model, device=device, parser=parser)
+    scored = ((document, orderer.coherence(document)) for document in documents)
+    write = _json if form is Form.json else _text
+    write_pieces((write(document, found) for document, found in scored), out)
+    reading.tell()
+
+
+def _json(document: Document, found: Coherence) -> str:
+    return json.dumps({"id": document.id, **found.to_json()}, ensure_ascii=False) + "\n"
+
+
+def _text(document: Document, found: Coherence) -> str:
+    return "\n".join(_lines(document, found)) + "\n\n"
+
+
+def _lines(document: Document, found: Coherence) -> Iterator[str]:
+    """Sentences are counted from 1, as people do."""
+    yield f"{document.id}: more probable than {found.percentile:.1f} % of other orders"
+    yield f"  log-probability {found.log_probability:.2f}, probability {found.probability:.3g}"
+    for step in found.transitions:
+        bar = f"{'█' * round(BAR * step.score):<{BAR}}"
+        yield f"  {step.first + 1:>3} → {step.second + 1:<3} {step.score:.2f} {bar}  {_short(document, step.second)}"
+    for move in found.moves:
+        yield f"  better: sentence {move.sentence + 1} at place {move.to + 1} (gain {move.gain:.2f})"
+    if not found.moves:
+        yield "  no single move would be better"
+
+
+def _short(document: Document, sentence: int) -> str:
+    text = " ".join(document.sentences[sentence].split())
+    return text if len(text) <= 60 else text[:59].rstrip() + "…"

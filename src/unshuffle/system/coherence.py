@@ -1,0 +1,155 @@
+"""How coherent a text is as it stands: its order scored against other orders of the same sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from itertools import islice, permutations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unshuffle.decode.contracts import Gold
+from unshuffle.decode.orders import OrderDistribution
+from unshuffle.decode.pair_matrix import PairMatrix
+from unshuffle.encoders.contracts import Encoded, States
+from unshuffle.graph.batch import Item, collate
+from unshuffle.result import Coherence, Move, Transition
+from unshuffle.seeds import derived
+from unshuffle.system.network import Network
+from unshuffle.system.stream import CELLS
+
+ALL_ORDERS = 6
+"""Up to so many sentences every order is looked at."""
+RANDOM_ORDERS = 500
+ALL_MOVES = 40
+"""Up to so many sentences every move is tried."""
+LONG_STEP = 3
+"""How far a sentence of a longer text is moved at most."""
+BUDGET = 800_000
+"""Orders times squared sentences spent on a text; three times as much goes to moves."""
+MOVES = 3
+"""Moves that are proposed."""
+EQUAL = 1e-5
+"""Log-probabilities closer than rounding can tell apart."""
+
+Order = tuple[int, ...]
+
+
+@torch.inference_mode()
+def coherence_of(network: Network, item: Item, *, device: torch.device, seed: int = 0) -> Coherence:
+    """Scores the order in which the item stands; the text is read once, and only the decoder runs for each order."""
+    size = item.graph.sentences
+    if size == 1:
+        return Coherence(probability=1.0, log_probability=0.0, percentile=100.0, transitions=(), moves=())
+    # Read in an order that the text does not tell, so that no encoder can see the order that is to be scored.
+    hidden = sorted(range(size), key=lambda number: item.words[number].tolist())
+    scorer = Scorer(network, item.permuted(hidden), device)
+    given: Order = tuple(np.argsort(hidden).tolist())
+    choices = scorer.choices([given])[0]
+    total = float(choices.sum())
+    others = list(_other_orders(given, seed))
+    moves = list(_moves(size, choices))
+    gains = scorer.totals([_moved(given, move) for move in moves]) - total
+    best = np.argsort(-gains, kind="stable")[:MOVES].tolist()
+    return Coherence(
+        probability=math.exp(total),
+        log_probability=total,
+        percentile=_percentile(total, scorer.totals(others)),
+        transitions=tuple(
+            Transition(place, place + 1, math.exp(choice)) for place, choice in enumerate(choices[1:].tolist())
+        ),
+        moves=tuple(
+            Move(sentence=moves[which][0], to=moves[which][1], gain=float(gains[which]))
+            for which in best
+            if gains[which] > EQUAL
+        ),
+    )
+
+
+class Scorer:
+    """A document that was read once, and any number of its orders."""
+
+    def __init__(self, network: Network, item: Item, device: torch.device) -> None:
+        self._network, self._item, self._device = network, item, device
+        batch = collate([item]).to(device)
+        self._states = network.read(batch).states
+        self._distribution: OrderDistribution | None = None
+        if isinstance(network.decoder, PairMatrix):  # one table of all subsets serves every order
+            self._distribution = OrderDistribution(network.decoder.probabilities(self._states, batch.graph)[0])
+
+    def choices(self, orders: Sequence[Order]) -> NDArray[np.float64]:
+        """(orders, sentences) log-probability of each choice."""
+        size = self._item.graph.sentences
+        rows = np.zeros((len(orders), size))
+        if self._distribution is not None:
+            for number, order in enumerate(orders):
+                rows[number] = self._distribution.choices(order)
+            return rows
+        together = max(1, CELLS // size**2)
+        for start in range(0, len(orders), together):
+            some = orders[start : start + together]
+            rows[start : start + len(some)] = self._followed(some).cpu().double().numpy().reshape(len(some), size)
+        return rows
+
+    def totals(self, orders: Sequence[Order]) -> NDArray[np.float64]:
+        """(orders,) log-probability of each order."""
+        sums: NDArray[np.float64] = self.choices(orders).sum(1)
+        return sums
+
+    def _followed(self, orders: Sequence[Order]) -> Tensor:
+        graph = collate([self._item] * len(orders)).to(self._device).graph
+        gold = Gold(Gold.of([list(order) for order in orders]).place.to(self._device))
+        states = repeated(self._states, len(orders))
+        return self._network.decoder.transitions(states, graph, gold)  # type: ignore[operator,no-any-return]
+
+
+def repeated(states: States, times: int) -> States:
+    """The states of a batch that holds one document several times."""
+
+    def again(holder: States | Encoded) -> dict[str, Tensor]:
+        found = {field.name: getattr(holder, field.name) for field in fields(holder)}
+        return {
+            name: value.repeat(times, *[1] * (value.ndim - 1))
+            for name, value in found.items()
+            if isinstance(value, Tensor)
+        }
+
+    return replace(states, encoded=replace(states.encoded, **again(states.encoded)), **again(states))
+
+
+def _other_orders(given: Order, seed: int) -> Iterator[Order]:
+    size = len(given)
+    if size <= ALL_ORDERS:
+        yield from (order for order in permutations(range(size)) if order != given)
+        return
+    rng = np.random.default_rng(derived(seed, "coherence", size))
+    for _ in range(max(20, min(RANDOM_ORDERS, BUDGET // size**2))):
+        order = tuple(rng.permutation(size).tolist())
+        if order != given:
+            yield order
+
+
+def _percentile(total: float, others: NDArray[np.float64]) -> float:
+    less = (others < total - EQUAL).sum() + 0.5 * (np.abs(others - total) <= EQUAL).sum()
+    return float(100 * less / len(others))
+
+
+def _moves(size: int, choices: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
+    """Each sentence to each other place; a swap of neighbours counts once."""
+    if size <= ALL_MOVES:
+        yield from ((one, to) for one in range(size) for to in range(size) if to not in (one, one - 1))
+        return
+    worst = np.argsort(choices, kind="stable").tolist()
+    steps = [step for far in range(1, LONG_STEP + 1) for step in (far, -far)]
+    near = ((one, one + step) for one in worst for step in steps if 0 <= one + step < size)
+    yield from islice(near, max(20, 3 * BUDGET // size**2))
+
+
+def _moved(order: Order, move: tuple[int, int]) -> Order:
+    sentence, to = move
+    rest = (*order[:sentence], *order[sentence + 1 :])
+    return (*rest[:to], order[sentence], *rest[to:])

@@ -1,0 +1,44 @@
+"""How weights are stored: as they are, in 16 bits, or large matrices in 8 bits with a scale a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+Storage = Literal["float32", "float16", "int8"]
+SCALE = "#scale"
+LARGE = 1 << 14
+"""Numbers from which on a matrix is worth a scale a row; biases and small tables keep 16 bits."""
+
+
+def packed(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
+    """The tensors as they are written to disk."""
+    if storage == "float32":
+        return dict(tensors)
+    found: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point():
+            found[name] = tensor
+        elif storage == "int8" and tensor.dim() == 2 and tensor.numel() >= LARGE:
+            scale = tensor.abs().amax(1, keepdim=True).clamp_min(1e-12) / 127
+            found[name] = (tensor / scale).round().to(torch.int8)
+            found[name + SCALE] = scale
+        else:
+            found[name] = tensor.half()
+    return found
+
+
+def unpacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The reverse of `packed`, in 32 bits."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if name.endswith(SCALE):
+            continue
+        scale = tensors.get(name + SCALE)
+        if scale is not None:
+            tensor = tensor.float() * scale.float()
+        found[name] = tensor.float() if tensor.is_floating_point() else tensor
+    return found

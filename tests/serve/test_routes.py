@@ -1,0 +1,106 @@
+"""Each address answers, in the shape that OpenAPI promises."""
+
+import pytest
+from fastapi.testclient import TestClient
+from pydantic import BaseModel
+
+from tests.serve.fake import EXAMPLES, FakeOrderer
+from unshuffle.serve import schemas
+
+SHUFFLED = ["Last 3.", "First 1.", "Then 2."]
+
+
+def test_sentences_come_back_in_order(client: TestClient) -> None:
+    answer = client.post("/v1/order", json={"sentences": SHUFFLED, "id": "x", "n_best": 2}).json()
+    assert [SHUFFLED[place] for place in answer["order"]] == ["First 1.", "Then 2.", "Last 3."]
+    assert answer["id"] == "x"
+    assert len(answer["n_best"]) == 2
+    assert answer["sentences"] == SHUFFLED
+
+
+def test_text_is_split_at_sentences_or_at_lines(client: TestClient) -> None:
+    text = "B 2. And\nA 1. Or"
+    by_sentence = client.post("/v1/order", json={"text": "B is 2. A is 1."}).json()
+    assert by_sentence["sentences"] == ["B is 2.", "A is 1."]
+    by_line = client.post("/v1/order", json={"text": text, "split": "lines"}).json()
+    assert by_line["sentences"] == ["B 2. And", "A 1. Or"]
+    assert client.post("/v1/split", json={"text": text, "split": "lines"}).json() == {"sentences": by_line["sentences"]}
+
+
+def test_a_batch_is_one_call_and_keeps_its_order(client: TestClient, model: FakeOrderer) -> None:
+    documents = [{"id": str(number), "sentences": SHUFFLED[: number % 3 + 1]} for number in range(8)]
+    answer = client.post("/v1/order/batch", json={"documents": documents}).json()
+    assert [one["id"] for one in answer["orderings"]] == [str(number) for number in range(8)]
+    assert model.batches == [8]
+
+
+@pytest.mark.parametrize(
+    ("path", "shape"),
+    [
+        ("order", schemas.OrderAnswer),
+        ("score", schemas.ScoreAnswer),
+        ("graph", schemas.GraphAnswer),
+        ("split", schemas.SplitAnswer),
+        ("exercise", schemas.ExerciseAnswer),
+    ],
+)
+def test_answers_have_the_shape_that_is_promised(client: TestClient, path: str, shape: type[BaseModel]) -> None:
+    answer = client.post(f"/v1/{path}", json={"sentences": EXAMPLES[3]["sentences"]})
+    assert answer.status_code == 200
+    read = shape.model_validate_json(answer.content)
+    assert set(answer.json()) == set(read.model_dump())
+
+
+def test_a_worse_order_scores_lower(client: TestClient) -> None:
+    right = client.post("/v1/score", json={"sentences": EXAMPLES[0]["sentences"]}).json()
+    wrong = client.post("/v1/score", json={"sentences": EXAMPLES[0]["sentences"][::-1]}).json()
+    assert right["percentile"] > wrong["percentile"]
+
+
+def test_models_health_and_metrics(client: TestClient) -> None:
+    client.post("/v1/order", json={"sentences": SHUFFLED})
+    models = client.get("/v1/models").json()
+    assert models["models"][0]["name"] == "fake"
+    assert models["limits"]["sentences"] == 60
+    assert client.get("/healthz").json() == {"status": "ok"}
+    metrics = client.get("/metrics")
+    assert metrics.headers["content-type"].startswith("text/plain")
+    assert 'unshuffle_documents_total{work="order"} 1.0' in metrics.text
+    assert 'unshuffle_requests_total{path="/v1/order",status="200"} 1.0' in metrics.text
+
+
+def test_every_request_body_has_an_example(client: TestClient) -> None:
+    described = client.get("/openapi.json").json()
+    for path, methods in described["paths"].items():
+        if "post" in methods:
+            shape = methods["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"].split("/")[-1]
+            (example,) = described["components"]["schemas"][shape]["examples"]
+            assert client.post(path, json=example).status_code == 200, path
+
+
+def test_the_page_comes_with_a_policy_and_is_not_sent_twice(client: TestClient) -> None:
+    page = client.get("/")
+    assert "<title>unshuffle</title>" in page.text
+    assert page.headers["content-security-policy"].startswith(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
+    )
+    again = client.get("/", headers={"if-none-match": page.headers["etag"]})
+    assert again.status_code == 304
+
+
+@pytest.mark.parametrize("path", ["/page/nothing.js", "/page/..%2fapp.py", "/page/%2e%2e/app.py", "/nothing"])
+def test_only_the_page_has_files(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert set(answer.json()) == {"error", "request"}
+
+
+def test_a_failure_of_the_model_is_one_line_and_no_trace(client: TestClient, model: FakeOrderer) -> None:
+    def broken(_: object) -> None:
+        raise RuntimeError("secret text of the user")
+
+    model.coherence = broken  # type: ignore[assignment, method-assign]
+    answer = client.post("/v1/score", json={"sentences": SHUFFLED})
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert answer.json()["request"] == answer.headers["x-request-id"]

@@ -1,0 +1,166 @@
+"""Sentences in any order in, an order out, whatever the sentences are."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.fixtures.documents import random_documents, stories
+from tests.fixtures.systems import tiny_model
+from unshuffle.errors import ConfigError, DataError
+from unshuffle.system.folder import Model
+from unshuffle.system.orderer import Orderer
+from unshuffle.text.document import Document
+from unshuffle.text.mentions import DEFAULT_PARSER, load_parser
+
+DOCUMENTS = random_documents(20, sentences=(1, 7), seed=21)
+LONG = [f"Sentence {number} speaks of the box and of the key {number % 7}." for number in range(500)]
+ODD = {
+    "one sentence": ["The box was locked."],
+    "identical sentences": ["The box.", "The box.", "The key.", "The box."],
+    "all identical": ["Same."] * 6,
+    "a sentence of 10,000 words": ["box " * 10_000, "The key.", "The box."],
+    "emoji": ["🎉🎉", "👩‍👩‍👧‍👦 box", "🇩🇪", "a 🎉 key"],
+    "right to left": ["הקופסה נעולה.", "المفتاح في الصندوق", "\u202ebox\u202c", "The box."],
+    "zero width": ["\u200b", "\u200b\u200d", "box\u200bkey", "\ufeff", "The\u00adbox"],
+    "blank": ["", " ", "\t", "box"],
+    "control characters": ["\x00", "a\x00b", "\x1b[31m", "line\nbreak\r\n"],
+    "lone surrogates and rare planes": ["\U0010ffff", "\ufffe", "𝔟𝔬𝔵", "ﬁ"],
+    "500 sentences": LONG,
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    return tiny_model("irse-grn", tmp_path_factory.mktemp("model"), [*DOCUMENTS, *stories()])
+
+
+@pytest.fixture(scope="module")
+def orderer(model: Model) -> Orderer:
+    return Orderer(model)
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_input_is_answered_with_an_order(orderer: Orderer, kind: str) -> None:
+    found = orderer.order(ODD[kind], beam=4, n_best=2)
+    assert sorted(found.order) == list(range(len(ODD[kind])))
+    assert 0 <= found.probability <= 1 and 0 <= found.confidence <= 1
+    assert len(found.pairs) == len(ODD[kind]) * (len(ODD[kind]) - 1) // 2
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ODD if kind != "500 sentences"])
+@pytest.mark.skipif(not (DEFAULT_PARSER / "config.cfg").is_file(), reason="needs the shipped parser")
+def test_odd_input_passes_through_the_shipped_parser(model: Model, kind: str) -> None:
+    found = Orderer(model, parser=load_parser("default")).order(ODD[kind], beam=2, n_best=1)
+    assert sorted(found.order) == list(range(len(ODD[kind])))
+
+
+@pytest.mark.skipif(not (DEFAULT_PARSER / "config.cfg").is_file(), reason="needs the shipped parser")
+def test_500_sentences_pass_through_the_shipped_parser(model: Model) -> None:
+    orderer = Orderer(model, parser=load_parser("default"))
+    assert sorted(orderer.order(LONG, beam=1, n_best=1).order) == list(range(500))
+    assert orderer.graph(LONG[:20]).links
+
+
+def test_one_sentence_is_certain(orderer: Orderer) -> None:
+    found = orderer.order(["Only this."])
+    assert (found.order, found.probability, found.confidence, found.pairs) == ((0,), 1.0, 1.0, ())
+
+
+def test_identical_sentences_are_told_and_interchangeable(orderer: Orderer) -> None:
+    texts = ODD["identical sentences"]
+    found = orderer.order(texts)
+    assert found.ties == ((0, 1), (1, 3))
+    for permutation in ([2, 0, 1, 3], [3, 2, 1, 0], [1, 3, 0, 2]):
+        given = [texts[place] for place in permutation]
+        assert [given[place] for place in orderer.order(given).order] == [texts[place] for place in found.order]
+
+
+def test_many_documents_are_ordered_as_each_alone_and_come_in_turn(orderer: Orderer) -> None:
+    together = list(orderer.order_many(iter(DOCUMENTS), batch_size=7))
+    assert [found.id for found in together] == [document.id for document in DOCUMENTS]
+    for document, found in zip(DOCUMENTS, together, strict=True):
+        alone = orderer.order(document)
+        assert found.order == alone.order
+        assert found.probability == pytest.approx(alone.probability, rel=1e-2)
+        assert len(found.rounds) == len(alone.rounds)
+
+
+def test_a_stream_is_not_read_to_its_end_first(orderer: Orderer) -> None:
+    def endless() -> object:
+        while True:
+            yield DOCUMENTS[0]
+
+    stream = orderer.order_many(endless())  # type: ignore[arg-type]
+    assert next(stream).order == next(stream).order
+
+
+def test_probabilities_hang_together(orderer: Orderer) -> None:
+    for document in DOCUMENTS:
+        found = orderer.order(document, beam=64, n_best=5)
+        best = [candidate.probability for candidate in found.n_best]
+        assert found.n_best[0].order == found.order and best == sorted(best, reverse=True) and sum(best) <= 1 + 1e-5
+        size = len(document.sentences)
+        if size <= 4:  # the beam holds every order
+            chances = {order.order: order.probability for order in orderer.order(document, n_best=24).n_best}
+            assert sum(chances.values()) == pytest.approx(1, abs=1e-4)
+            for pair in found.pairs:
+                before = sum(p for order, p in chances.items() if order.index(pair.first) < order.index(pair.second))
+                assert pair.probability == pytest.approx(before, abs=1e-4)
+
+
+def test_rounds_are_the_documents_own(orderer: Orderer) -> None:
+    for document in DOCUMENTS:
+        found = orderer.order(document)
+        links = set(orderer.graph(document).links)
+        assert found.rounds
+        for step in found.rounds:
+            assert {(pair.first, pair.second) for pair in step.weights} == links
+            assert {(pair.first, pair.second) for pair in step.weights if pair.probability == 0.5} >= set(step.undecided)
+        open_pairs = [set(step.undecided) for step in found.rounds]
+        assert all(after <= before for before, after in zip(open_pairs, open_pairs[1:], strict=False))
+
+
+def test_an_unsure_order_can_be_left_as_it_was(orderer: Orderer) -> None:
+    found = orderer.order(DOCUMENTS[1], keep_if_unsure=1.1)
+    assert found.kept and found.order == tuple(range(len(found.order)))
+    assert not orderer.order(DOCUMENTS[1], keep_if_unsure=0.0).kept
+
+
+def test_what_is_no_document_is_refused(orderer: Orderer) -> None:
+    with pytest.raises(ConfigError, match="got one string"):
+        orderer.order("A text. In one string.")
+    for empty in ([], Document(())):
+        with pytest.raises(DataError, match="no sentence"):
+            orderer.order(empty)
+    with pytest.raises(DataError, match="is not text"):
+        orderer.order(["a", 3])  # type: ignore[list-item]
+
+
+def test_the_graph_is_what_the_network_reads(orderer: Orderer) -> None:
+    document = stories()[0]
+    graph = orderer.graph(document)
+    assert graph.entities == ("box", "key") and graph.sentences == 4
+    assert set(graph.links) == {(0, 1), (0, 3), (1, 2), (1, 3), (2, 3)}
+    assert {role for _, _, role in graph.mentions} <= {"subject", "object", "other"}
+
+
+def test_results_are_plain_json(orderer: Orderer) -> None:
+    import json
+
+    found = orderer.order(DOCUMENTS[2]).to_json()
+    assert json.loads(json.dumps(found, allow_nan=False))["order"] == list(found["order"])
+    assert all(len(row) == 3 for row in found["pairs"])
+
+
+def test_shuffling_the_input_does_not_change_the_text(orderer: Orderer) -> None:
+    draw = np.random.default_rng(0)
+    for document in DOCUMENTS:
+        expected = [document.sentences[place] for place in orderer.order(document).order]
+        given = document.permuted(draw.permutation(len(document.sentences)).tolist())
+        assert [given.sentences[place] for place in orderer.order(given).order] == expected
+
+
+def test_a_folder_and_a_device_that_are_not_there_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="device 'cuda:99'"):
+        Orderer.from_pretrained(tmp_path, device="cuda:99")
