@@ -65,4 +65,5 @@ def normalised(logits: Tensor) -> Tensor:
     """(2, pairs) logits of both directions -> (pairs,) chance that the first comes first; both scores are fresh."""
     # p / (p + q) by way of logarithms: where both are tiny, a quotient would settle pairs by their input order.
     forward, backward = nn.functional.logsigmoid(logits)
-    return (forward - backward).sigmoid()
+    share: Tensor = (forward - backward).sigmoid()
+    return share

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import unshuffle.decode
 import unshuffle.encoders  # noqa: F401  (both imports register the parts)
+from unshuffle.decode import markers
 from unshuffle.decode.contracts import decoders
 from unshuffle.encoders.contracts import paragraph_encoders, sentence_encoders
+from unshuffle.encoders.sentence import pretrained
 from unshuffle.errors import ConfigError
 from unshuffle.graph.build import GraphConfig
 from unshuffle.refine.iterative import IterativeConfig
@@ -58,6 +60,22 @@ class SystemConfig:
             tokens=validated("tokens", TokensConfig, dict(options.get("tokens", {}))),
             parser=parser,
         )
+
+    def resolved(self) -> SystemConfig:
+        """The same with the architectures of pretrained parts filled in from their sources."""
+        return self._pretrained(pretrained.resolved, markers.resolved)
+
+    def detached(self) -> SystemConfig:
+        """The same without sources, as a model folder that holds all weights should keep it."""
+        return self._pretrained(pretrained.detached, markers.detached)
+
+    def _pretrained(self, encoder: Callable[[Any], Any], decoder: Callable[[Any], Any]) -> SystemConfig:
+        changed = self
+        if isinstance(self.sentence_encoder, pretrained.PretrainedConfig):
+            changed = replace(changed, sentence_encoder=encoder(self.sentence_encoder))
+        if isinstance(self.decoder, markers.MarkersConfig):
+            changed = replace(changed, decoder=decoder(self.decoder))
+        return changed
 
     def write(self) -> dict[str, Any]:
         """The reverse of `read`."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig, detached
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig
 from unshuffle.errors import ConfigError
 from unshuffle.files import read_json, read_tensors, write_json, write_tensors, write_text, write_whole
 from unshuffle.graph.prepare import Preparer
@@ -66,16 +66,13 @@ def save_model(model: Model, folder: Path, *, storage: Storage = "float32") -> N
         write_json(folder / "calibration.json", model.calibration)
     write_text(folder / "README.md", model.card or f"# {model.name}\n\nA sentence-ordering model of unshuffle.\n")
     # Last, because a folder without it is no model.
-    config = model.config
-    if isinstance(config.sentence_encoder, PretrainedConfig):  # its weights are in this folder now
-        config = replace(config, sentence_encoder=detached(config.sentence_encoder))
     written = {name: _hash(folder / name) for name in HASHED if (folder / name).is_file()}
     description = {
         "format": FORMAT,
         "name": model.name,
         "parser": model.parser,
         "sha256": written,
-        "system": config.write(),
+        "system": model.config.detached().write(),  # the weights of pretrained parts are in this folder now
     }
     write_json(folder / "config.json", description)
 

@@ -100,7 +100,7 @@ class InitialStage:
 
 
 class IterativeStage:
-    """Trains the iterative classifier; scored by pair accuracy after all rounds, the initial classifier speaking first."""
+    """Trains the iterative classifier; scored by pair accuracy after all rounds of both classifiers."""
 
     def __init__(
         self, name: str, refiner: Refiner, items: Sequence[Item], valid: Sequence[Item], seed: int, noise_share: float

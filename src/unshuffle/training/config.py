@@ -36,7 +36,7 @@ class TrainingConfig:
     """What chooses the best epoch of the ordering model on validation."""
     validation_beam: Annotated[int, Ge(1)] = 8
     folds: Annotated[int, Ge(1)] = 2
-    """Cross-fitting: link weights of training documents come from classifiers that have not seen them. 1 turns it off."""
+    """Cross-fitting: link weights of training documents come from classifiers that have not seen them; 1 for none."""
     minutes: Annotated[float, Ge(0)] = 0.0
     """Time-box of the ordering stage; 0 for none."""
     checkpoint_minutes: Annotated[float, Gt(0)] = 5.0

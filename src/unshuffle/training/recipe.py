@@ -10,8 +10,8 @@ from typing import Any
 
 from unshuffle.errors import ConfigError
 from unshuffle.registry import did_you_mean, validated
-from unshuffle.systems import CONFIGS, apply_changes, load_row, merged
 from unshuffle.system.config import SystemConfig
+from unshuffle.systems import CONFIGS, apply_changes, load_row, merged
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.mixture import MixtureConfig
 

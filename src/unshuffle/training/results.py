@@ -69,8 +69,7 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
 
 def read_predictions(path: Path) -> Iterator[Prediction]:
     """The reverse of `write_predictions`."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as lines:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)

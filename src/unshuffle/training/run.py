@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig, pieces_tokenizer, resolved
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig, pieces_tokenizer
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.files import write_json
 from unshuffle.graph.topics import LDAConfig, LDATopics
@@ -27,7 +27,6 @@ from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits, parsed, sentences_of, vectors_for
 from unshuffle.training.loop import Progress
 from unshuffle.training.stages import Run, train_stages
-
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -94,9 +93,9 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
 
 def new_model(name: str, config: SystemConfig, documents: Sequence[Document], seed: int) -> Model:
     """An untrained model whose vocabularies come from the training documents."""
+    config = config.resolved()
     vectors = None
     if isinstance(config.sentence_encoder, PretrainedConfig):  # it brings its own vocabulary
-        config = replace(config, sentence_encoder=resolved(config.sentence_encoder))
         tokenizer = pieces_tokenizer(config.sentence_encoder.source, config.tokens.longest)
     else:
         known = load_vectors(config.tokens.vectors)
