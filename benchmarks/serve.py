@@ -1,6 +1,6 @@
 """Load on the service: 32 clients, with and without micro-batching, memory, and a signal in the middle.
 
-Run: python benchmarks/serve.py [--model FOLDER | --untrained irse-grn] [--seconds 60]
+Run: python -m benchmarks.serve [--model FOLDER | --untrained irse-grn] [--seconds 60]
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from unshuffle.encoders.paragraph.grn import GRN, GRNConfig, NodeStates, Start
 from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.graph.select import Selection, select
 from unshuffle.refine.classifier import PairClassifier, PairHead, normalised
+from unshuffle.seeds import drawn_from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +78,17 @@ class Refiner(nn.Module):
         super().__init__()
         self.config = config
 
-        def classifier(encoder: SentenceEncoder | None) -> PairClassifier:
-            grn = GRN(config.grn, width=width, entity_input=entity_input)
-            head = PairHead(width=width, hidden=config.head_width or width, dropout=config.head_dropout)
-            return PairClassifier(encoder, grn, head)
+        # A seed each: one starts the same whether or not there is the other.
+        seed = int(torch.randint(2**62, ()))
 
-        self.initial = classifier(encoders[0]) if config.initial else None
-        self.iterative = classifier(encoders[1]) if config.rounds != 0 else None
+        def classifier(part: str, encoder: SentenceEncoder | None) -> PairClassifier:
+            with drawn_from(seed, part):
+                grn = GRN(config.grn, width=width, entity_input=entity_input)
+                head = PairHead(width=width, hidden=config.head_width or width, dropout=config.head_dropout)
+                return PairClassifier(encoder, grn, head)
+
+        self.initial = classifier("initial", encoders[0]) if config.initial else None
+        self.iterative = classifier("iterative", encoders[1]) if config.rounds != 0 else None
 
     def forward(self, batch: Batch, shared: Encoded | None = None) -> Refined:
         """Both classifiers in turn; `shared` are the ordering model's vectors, read where encoders are shared."""

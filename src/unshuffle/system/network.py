@@ -20,6 +20,7 @@ from unshuffle.encoders.contracts import (
 from unshuffle.encoders.paragraph.gin import GIN
 from unshuffle.graph.batch import Batch
 from unshuffle.refine.iterative import Refined, Refiner
+from unshuffle.seeds import drawn_from
 from unshuffle.system.config import SystemConfig
 
 
@@ -42,19 +43,26 @@ class Network(nn.Module):
         """`words`: how many words the tokenizer knows; `vectors`: what their embeddings start from."""
         super().__init__()
 
-        def encoder() -> SentenceEncoder:
-            return sentence_encoders.build(config.sentence_encoder, words=words, vectors=vectors)
+        # Each part starts from a seed of its own: another decoder must not change where the classifiers start, or what
+        # several trainings share would depend on which of them came first.
+        seed = int(torch.randint(2**62, ()))
 
-        sentence = encoder()
-        paragraph = paragraph_encoders.build(
-            config.paragraph_encoder, width=sentence.width, entity_input=sentence.entity_width
-        )
-        decoder = decoders.build(
-            config.decoder,
-            width=paragraph.width,
-            encoded_width=sentence.width,
-            pair_width=sentence.pair_width,
-        )
+        def encoder(part: str) -> SentenceEncoder:
+            with drawn_from(seed, part):
+                return sentence_encoders.build(config.sentence_encoder, words=words, vectors=vectors)
+
+        sentence = encoder("sentence encoder")
+        with drawn_from(seed, "paragraph encoder"):
+            paragraph = paragraph_encoders.build(
+                config.paragraph_encoder, width=sentence.width, entity_input=sentence.entity_width
+            )
+        with drawn_from(seed, "decoder"):
+            decoder = decoders.build(
+                config.decoder,
+                width=paragraph.width,
+                encoded_width=sentence.width,
+                pair_width=sentence.pair_width,
+            )
         self.order_sensitive = sentence.order_sensitive or paragraph.order_sensitive or decoder.order_sensitive
         self.sentence_encoder = cast(nn.Module, sentence)
         self.paragraph_encoder = cast(nn.Module, paragraph)
@@ -62,11 +70,12 @@ class Network(nn.Module):
         self.refiner: Refiner | None = None
         if config.refiner is not None:
             own = config.refiner.encoder == "own"
-            needed = (config.refiner.initial, config.refiner.rounds != 0)
-            first, second = (encoder() if own and wanted else None for wanted in needed)
-            self.refiner = Refiner(
-                config.refiner, encoders=(first, second), width=sentence.width, entity_input=sentence.entity_width
-            )
+            needed = {"initial": config.refiner.initial, "iterative": config.refiner.rounds != 0}
+            first, second = (encoder(part) if own and wanted else None for part, wanted in needed.items())
+            with drawn_from(seed, "refiner"):
+                self.refiner = Refiner(
+                    config.refiner, encoders=(first, second), width=sentence.width, entity_input=sentence.entity_width
+                )
 
     def read(self, batch: Batch) -> Read:
         """Everything up to the decoder; link weights that come with the batch stand in for the refiner's."""

@@ -26,6 +26,8 @@ class Position:
     """Validation score after each finished epoch."""
     minutes: float = 0.0
     finished: bool = False
+    cut: bool = False
+    """Whether the time-box ended it, and not its patience or its epochs."""
 
     @property
     def best_epoch(self) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -113,7 +115,9 @@ class IterativeStage:
             noise_share=noise_share,
             mask_share=refiner.config.mask_share,
         )
-        self._refiner = refiner
+        # The same classifiers without a limit of rounds: how many are taken later says nothing about this one.
+        self._refiner = copy.copy(refiner)
+        self._refiner.config = replace(refiner.config, rounds=None)
         self._valid = shuffled_batches(valid, seed)
 
     def score(self) -> float:

@@ -39,4 +39,6 @@ class TrainingConfig:
     """Cross-fitting: link weights of training documents come from classifiers that have not seen them; 1 for none."""
     minutes: Annotated[float, Ge(0)] = 0.0
     """Time-box of the ordering stage; 0 for none."""
+    classifier_minutes: Annotated[float, Ge(0)] = 0.0
+    """Time-box of each training of a classifier; 0 for none."""
     checkpoint_minutes: Annotated[float, Gt(0)] = 5.0

@@ -131,7 +131,8 @@ def train(
         saved = time.monotonic()
         yield Progress(stage.name, epoch, epochs, steps, steps, mean, score, max(position.scores))
     load_trained(stage.module, best)
-    checkpoint.save(replace(position, finished=True), stage.module, optimizer, best)
+    cut = bool(minutes) and not _done(position, epochs, patience, 0)
+    checkpoint.save(replace(position, finished=True, cut=cut), stage.module, optimizer, best)
 
 
 def _done(position: Position, epochs: int, patience: int, minutes: float) -> bool:

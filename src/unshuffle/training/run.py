@@ -87,6 +87,7 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
                 },
             )
     model.network.eval()
+    write_json(job.out / "trail.json", run.trail())
     save_model(model, job.out)
     return Orderer(model)
 

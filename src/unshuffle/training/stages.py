@@ -6,15 +6,17 @@ import copy
 import hashlib
 import json
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from unshuffle.files import read_json
 from unshuffle.graph.batch import Item, collate
-from unshuffle.refine.iterative import Refiner
+from unshuffle.refine.iterative import IterativeConfig, Refiner
 from unshuffle.seeds import derived
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
@@ -26,6 +28,14 @@ from unshuffle.training.ordering import OrderingStage
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
+
+NOT_DECIDING = {"minutes", "classifier_minutes", "checkpoint_minutes"}
+"""Options that no stage is told apart by: a finished stage is finished, however long it was allowed to take."""
+ORDERING_ONLY = {"epochs", "patience", "measure", "validation_beam", "folds"}
+"""Options that no classifier reads; the fold that it was trained on is in its name."""
+ITERATIVE_READS = {"known_weight", "mask_share", "initial", "unsure_from", "unsure_to", "settled"}
+"""Options of the refiner that decide the iterative classifier; it is chosen by what it does when it may go on for as
+many rounds as it likes, so that one serves every limit of rounds."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,25 @@ class Run:
     data_hash: str
     folder: Path
     """Where stages keep their checkpoints; runs that share it share what is equal in them."""
+    used: list[Path] = field(default_factory=list)
+    """The folders of the stages that this training has gone through."""
+
+    def trail(self) -> list[dict[str, Any]]:
+        """What each stage came to, those that were taken from an earlier training included."""
+        rows = []
+        for folder in self.used:
+            saved = read_json(folder / "progress.json")
+            best = max(saved["scores"], default=None)
+            rows.append(
+                {
+                    "stage": folder.name,
+                    "epochs": saved["epoch"],
+                    "valid": best,
+                    "minutes": round(saved["minutes"], 3),
+                    "cut": saved.get("cut", False),
+                }
+            )
+        return rows
 
     def stage(
         self, stage: Stage, recipe: object, *, epochs: int, patience: int, minutes: float = 0.0
@@ -47,6 +76,8 @@ class Run:
         plain = json.dumps([recipe, self.seed, self.data_hash, stage.name], sort_keys=True, default=str)
         fingerprint = hashlib.sha256(plain.encode()).hexdigest()[:16]
         checkpoint = Checkpoint(self.folder / f"{stage.name}-{fingerprint}", fingerprint)
+        if checkpoint.folder not in self.used:
+            self.used.append(checkpoint.folder)
         yield from train(
             self.fabric,
             stage,
@@ -62,8 +93,7 @@ class Run:
 def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Sequence[Item]) -> Iterator[Progress]:
     """All stages in turn; the network is trained in place."""
     refiner = network.refiner
-    recipe = {"system": run.config.write(), "training": asdict(run.training)}
-    ordering = {"beam": run.training.validation_beam, "measure": run.training.measure}
+    recipe = {"system": run.config.write(), "training": _without(asdict(run.training), NOT_DECIDING)}
     if refiner is not None and refiner.config.encoder == "own":
         items = yield from _cross_fitted(run, refiner, items, valid)
         yield from _classifiers(run, refiner, items, valid, fold="all")
@@ -82,7 +112,7 @@ def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Seque
     )
     yield from run.stage(
         stage,
-        [recipe, ordering],
+        recipe,
         epochs=run.training.epochs,
         patience=run.training.patience,
         minutes=run.training.minutes,
@@ -117,33 +147,48 @@ def _classifiers(
     items = [replace(item, graph=replace(item.graph, weights=None)) for item in items]
     training, config = run.training, refiner.config
     seed = derived(run.seed, "valid") % 2**31
-    common = [
-        run.config.write()["sentence_encoder"],
-        run.config.write()["graph"],
-        run.config.write()["tokens"],
-        asdict(training) | {"epochs": 0, "minutes": 0, "validation_beam": 0, "measure": "", "patience": 0},
-        fold,
-    ]
-    accuracy = 0.0
+    train_classifier = partial(
+        run.stage,
+        epochs=training.classifier_epochs,
+        patience=training.classifier_patience,
+        minutes=training.classifier_minutes,
+    )
+    common = _classifier_recipe(run, config)
+    accuracy: float | None = None
     if refiner.initial is not None:
         first = InitialStage(f"initial-{fold}", refiner, items, valid, seed)
-        recipe = [*common, asdict(config.grn), config.head_width, config.head_dropout]
-        yield from run.stage(first, recipe, epochs=training.classifier_epochs, patience=training.classifier_patience)
+        yield from train_classifier(first, common)
         with torch.inference_mode():
             refiner.eval()
             accuracy = first.score()
     if refiner.iterative is not None:
-        share = config.noise_share
-        if share == "auto":  # the paper's way: the initial classifier's error, to a multiple of 5 %
-            share = round((1 - accuracy / 100) * 20) / 20
+        share = _noise_share(config.noise_share, accuracy)
         second = IterativeStage(f"iterative-{fold}", refiner, items, valid, seed, share)
-        yield from run.stage(
-            second,
-            [*common, asdict(config), share],
-            epochs=training.classifier_epochs,
-            patience=training.classifier_patience,
-        )
+        read = {name: value for name, value in asdict(config).items() if name in ITERATIVE_READS}
+        yield from train_classifier(second, [common, read, share])
     refiner.eval()
+
+
+def _classifier_recipe(run: Run, config: IterativeConfig) -> list[object]:
+    """All that decides a classifier, and nothing of the ordering model."""
+    system = run.config.write()
+    graph = system["graph"]
+    if not config.grn.relations:  # then the classifiers never look at relations between entities
+        graph = {name: value for name, value in graph.items() if not name.startswith("relation")}
+    training = _without(asdict(run.training), NOT_DECIDING | ORDERING_ONLY)
+    head = [config.head_width, config.head_dropout]
+    return [system["sentence_encoder"], graph, system["tokens"], asdict(config.grn), head, training]
+
+
+def _noise_share(share: float | str, accuracy: float | None) -> float:
+    """`auto` is the paper's way: the initial classifier's error on validation, to a multiple of 5 %."""
+    if share != "auto":
+        return float(share)
+    return 0.2 if accuracy is None else round((1 - accuracy / 100) * 20) / 20
+
+
+def _without(options: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in names}
 
 
 @torch.inference_mode()

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from transformers import AutoModel
 
 from tests.encoders.made_up import CLOSE, OPEN, WORDS, close, collated, corpus, item, pairs_before, shuffled, untouched
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.sentence.bert import Bert
 from unshuffle.encoders.sentence.pair_text import shared_fairly
 from unshuffle.encoders.sentence.transformer import TransformerConfig
 from unshuffle.encoders.sentence.transformer_joined import TransformerJoinedConfig
@@ -43,9 +45,12 @@ def built(config: Any, source: str) -> Any:
 
 
 def states_of(encoder: Any, ids: list[int], segments: list[int] | None = None) -> Tensor:
-    """What the transformer says of one sequence, called as its makers do."""
+    """What the transformer says of one sequence, called as its makers do; BERT is the library's own."""
     arguments = {} if segments is None else {"token_type_ids": torch.tensor([segments])}
-    states: Tensor = encoder.pieces.model(input_ids=torch.tensor([ids]), **arguments).last_hidden_state[0]
+    model = encoder.pieces.model
+    if isinstance(model, Bert):
+        model = AutoModel.from_pretrained(encoder.config.source).eval()
+    states: Tensor = model(input_ids=torch.tensor([ids]), **arguments).last_hidden_state[0]
     return states
 
 

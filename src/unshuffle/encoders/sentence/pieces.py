@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from unshuffle.encoders.segments import segment_mean, segment_of
+from unshuffle.encoders.sentence.bert import Bert, Group
 from unshuffle.encoders.sentence.pretrained import PretrainedConfig, freeze, load
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, add_into
@@ -23,24 +24,20 @@ class Pieces(nn.Module):
 
     def __init__(self, config: PretrainedConfig, *, words: int) -> None:
         super().__init__()
-        model = load(config)
-        description = model.config
-        if words > description.vocab_size:
+        found = load(config)
+        if words > found.words:
             raise ConfigError(
-                f"sentence_encoder: the tokenizer has {words} pieces and the transformer {description.vocab_size}. "
+                f"sentence_encoder: the tokenizer has {words} pieces and the transformer {found.words}. "
                 "Use the tokenizer of the same source."
             )
-        kind = description.model_type
-        self.model = cast(nn.Module, model)
+        self.model = found.model
         self.budget = config.chunk_tokens
-        self.padding = description.pad_token_id or 0
-        self.width = int(description.hidden_size)
-        self.longest = int(description.max_position_embeddings)
-        if kind in POSITIONS_AFTER_PADDING:
+        self.padding, self.width, self.longest = found.padding, found.width, found.positions
+        if found.kind in POSITIONS_AFTER_PADDING:
             self.longest -= self.padding + 1
-        self.separators = 2 if kind in TWO_SEPARATORS else 1
-        self.knows_segments = getattr(description, "type_vocab_size", 0) > 1
-        self.frozen = freeze(self.model, config)
+        self.separators = 2 if found.kind in TWO_SEPARATORS else 1
+        self.knows_segments = found.segments > 1
+        self.frozen = freeze(found, config)
         self.train(self.training)
 
     def train(self, mode: bool = True) -> Pieces:
@@ -52,21 +49,46 @@ class Pieces(nn.Module):
 
     def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         """(pieces,) of sequences with these lengths, end to end -> (pieces, width)."""
-        start = lengths.cumsum(0) - lengths
-        states = [next(self.model.parameters()).new_zeros(0, self.width)]
-        places = [ids[:0]]
-        for rows in chunks(lengths, self.budget):
-            step = torch.arange(int(lengths[rows].max()), device=ids.device)
-            here = step < lengths[rows, None]  # (rows, longest)
-            place = (start[rows, None] + step)[here]
-            arguments: dict[str, Any] = {"attention_mask": here.long()}
+        if not len(lengths):
+            return next(self.model.parameters()).new_zeros(0, self.width)
+        groups = _groups(lengths, self.budget)
+        if not isinstance(self.model, Bert):
+            return self._padded(ids, segments, groups)
+        if self.training:
+            return self.model(ids, place_of_piece(lengths), segments, groups)  # type: ignore[no-any-return]
+        place, found = place_of_piece(lengths), []
+        for group in groups:  # a group at a time bounds the memory of inference
+            own = Group(torch.arange(len(group.place), device=ids.device), group.here)
+            part = None if segments is None else segments[group.place]
+            found.append(self.model(ids[group.place], place[group.place], part, [own]))
+        return _in_place(found, groups)
+
+    def _padded(self, ids: Tensor, segments: Tensor | None, groups: list[Group]) -> Tensor:
+        """Transformers of the library take padded tables."""
+        found = []
+        for group in groups:
+            arguments: dict[str, Any] = {"attention_mask": group.here.long()}
             if segments is not None and self.knows_segments:
-                arguments["token_type_ids"] = _table(segments[place], here, 0)
-            output = self.model(input_ids=_table(ids[place], here, self.padding), **arguments)
-            states.append(output.last_hidden_state[here])
-            places.append(place)
-        found = torch.cat(states)
-        return torch.empty_like(found).index_copy(0, torch.cat(places), found)
+                arguments["token_type_ids"] = _table(segments[group.place], group.here, 0)
+            output = self.model(input_ids=_table(ids[group.place], group.here, self.padding), **arguments)
+            found.append(output.last_hidden_state[group.here])
+        return _in_place(found, groups)
+
+
+def _groups(lengths: Tensor, budget: int) -> list[Group]:
+    start = lengths.cumsum(0) - lengths
+    groups = []
+    for rows in chunks(lengths, budget):
+        step = torch.arange(int(lengths[rows].max()), device=lengths.device)
+        here = step < lengths[rows, None]  # (rows, longest)
+        groups.append(Group((start[rows, None] + step)[here], here))
+    return groups
+
+
+def _in_place(found: list[Tensor], groups: list[Group]) -> Tensor:
+    """What was computed group by group, back in the order of the flat text."""
+    joined = torch.cat(found)
+    return torch.empty_like(joined).index_copy(0, torch.cat([group.place for group in groups]), joined)
 
 
 def chunks(lengths: Tensor, budget: int) -> list[Tensor]:

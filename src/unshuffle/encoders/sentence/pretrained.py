@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 
 import torch
 from annotated_types import Ge, Lt
 from torch import nn
 
+from unshuffle.encoders.sentence.bert import Bert
 from unshuffle.errors import ConfigError, MissingExtra
+from unshuffle.files import read_json, read_tensors
 from unshuffle.text.tokens import Tokenizer
 
 MODEL_TYPES = frozenset(
@@ -26,6 +27,16 @@ DROPOUTS = {"hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "a
 """What the kinds call their dropouts."""
 NOT_ARCHITECTURE = ("_name_or_path", "architectures", "auto_map", "dtype", "torch_dtype", "transformers_version")
 """What a configuration says of where it has been and not of what it is; `auto_map` would name code to be run."""
+MOST = {
+    "vocab_size": 2_000_000,
+    "hidden_size": 8192,
+    "intermediate_size": 65_536,
+    "num_hidden_layers": 96,
+    "num_attention_heads": 128,
+    "max_position_embeddings": 65_536,
+    "type_vocab_size": 64,
+}
+"""The largest sizes that are built."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,39 +70,108 @@ def detached(config: Config) -> Config:
     return replace(resolved(config), source="")
 
 
-def load(config: PretrainedConfig) -> Any:
+@dataclass(frozen=True, slots=True)
+class Pretrained:
+    """A transformer and what has to be known to feed it."""
+
+    model: nn.Module
+    kind: str
+    words: int
+    padding: int
+    width: int
+    positions: int
+    segments: int
+    layers: int
+
+
+def load(config: PretrainedConfig) -> Pretrained:
     """The transformer, with the source's weights where there is one; of encoder-decoders the encoder."""
+    architecture = bounded(resolved(config).architecture)
+    if is_plain_bert(architecture):
+        model: nn.Module = Bert(architecture)
+        if config.source:
+            _fill(model, config.source)
+        return Pretrained(model, "bert", **_numbers(lambda name, default: architecture.get(name, default)))
+    found = _load_with_transformers(config, architecture)
+    described = found.config
+    return Pretrained(found, described.model_type, **_numbers(lambda name, default: getattr(described, name, default)))
+
+
+def is_plain_bert(architecture: Mapping[str, Any]) -> bool:
+    """Whether our own module computes the same, so that the transformers library need not be loaded."""
+    return (
+        architecture.get("model_type") == "bert"
+        and architecture.get("hidden_act", "gelu") == "gelu"
+        and architecture.get("position_embedding_type", "absolute") == "absolute"
+        and not architecture.get("is_decoder", False)
+    )
+
+
+def bounded(architecture: dict[str, Any]) -> dict[str, Any]:
+    """The same, refused where it would fill the memory: it may come from a stranger's folder."""
+    for name, most in MOST.items():
+        value = architecture.get(name, 1)
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+            raise ConfigError(f"sentence_encoder.architecture.{name}: {value!r} is not between 1 and {most}.")
+    return architecture
+
+
+def _numbers(get: Callable[[str, Any], Any]) -> dict[str, int]:
+    return {
+        "words": int(get("vocab_size", 30522)),
+        "padding": int(get("pad_token_id", 0) or 0),
+        "width": int(get("hidden_size", 768)),
+        "positions": int(get("max_position_embeddings", 512)),
+        "segments": int(get("type_vocab_size", 2 if get("model_type", "bert") == "bert" else 0) or 0),
+        "layers": int(get("num_hidden_layers", 12)),
+    }
+
+
+def _fill(model: nn.Module, source: str) -> None:
+    """Reads a BERT checkpoint; what it has beyond the encoder (a pooler, a head) is left out."""
+    stored = read_tensors(source_file(source, "model.safetensors"))
+    weights = {name.removeprefix("bert."): value.float() for name, value in stored.items()}
+    wanted = model.state_dict()
+    for name, value in wanted.items():
+        if name not in weights or weights[name].shape != value.shape:
+            raise ConfigError(
+                f"sentence_encoder.source: '{source}' has no weights that fit ('{name}'). "
+                "Give a folder with config.json and model.safetensors."
+            )
+    model.load_state_dict({name: weights[name] for name in wanted})
+
+
+def _load_with_transformers(config: PretrainedConfig, architecture: dict[str, Any]) -> Any:
     transformers = _transformers()
-    architecture = _read(resolved(config).architecture)
+    description = _read(architecture)
     if config.source:
         name, local = _name(config.source)
         try:
-            with _without_progress(transformers.utils.logging):
-                model = transformers.AutoModel.from_pretrained(
-                    name,
-                    config=architecture,
-                    dtype=torch.float32,
-                    use_safetensors=True,
-                    trust_remote_code=False,
-                    local_files_only=local,
-                )
+            model = transformers.AutoModel.from_pretrained(
+                name,
+                config=description,
+                dtype=torch.float32,
+                use_safetensors=True,
+                trust_remote_code=False,
+                local_files_only=local,
+            )
         except (OSError, ValueError, RuntimeError) as error:
             raise ConfigError(
                 f"sentence_encoder.source: '{config.source}' has no weights that fit ({_line(error)}). "
                 "Give a folder with config.json and model.safetensors."
             ) from None
     else:
-        model = transformers.AutoModel.from_config(architecture, trust_remote_code=False)
-    if architecture.is_encoder_decoder:
+        model = transformers.AutoModel.from_config(description, trust_remote_code=False)
+    if description.is_encoder_decoder:
         model = model.get_encoder()
     if hasattr(model, "pooler"):
         model.pooler = None  # nothing reads it, so it would only wait in vain for gradients
     return model
 
 
-def freeze(model: nn.Module, config: PretrainedConfig) -> bool:
+def freeze(found: Pretrained, config: PretrainedConfig) -> bool:
     """Leaves untrained what the config says; whether that is everything."""
-    layers = layers_of(model)
+    model, layers = found.model, layers_of(found)
     if config.frozen_layers > len(layers):
         raise ConfigError(f"sentence_encoder.frozen_layers: there are only {len(layers)}. Give -1 for all of them.")
     count = len(layers) if config.frozen_layers == -1 else config.frozen_layers
@@ -105,45 +185,40 @@ def freeze(model: nn.Module, config: PretrainedConfig) -> bool:
     return not any(parameter.requires_grad for parameter in model.parameters())
 
 
-def layers_of(model: nn.Module) -> nn.ModuleList:
+def layers_of(found: Pretrained) -> nn.ModuleList:
     """The stack of layers, whatever it is called."""
-    count = cast(Any, model.config).num_hidden_layers
-    return next(part for part in model.modules() if isinstance(part, nn.ModuleList) and len(part) == count)
+    lists = (part for part in found.model.modules() if isinstance(part, nn.ModuleList))
+    return next(part for part in lists if len(part) == found.layers)
 
 
-def tokenizer_file(source: str) -> Path:
-    """The `tokenizer.json` of a source."""
+def source_file(source: str, file: str) -> Path:
+    """A file of a source; only a hub's is fetched."""
     name, local = _name(source)
     if not local:
-        return Path(import_module("huggingface_hub").hf_hub_download(name, "tokenizer.json"))
-    path = Path(name) / "tokenizer.json"
+        return Path(import_module("huggingface_hub").hf_hub_download(name, file))
+    path = Path(name) / file
     if not path.is_file():
-        raise ConfigError(f"{path}: it is missing. Save the folder again with its fast tokenizer.")
+        raise ConfigError(f"{path}: it is missing. Save the folder again with its fast tokenizer and safetensors.")
     return path
 
 
 def pieces_tokenizer(source: str, longest: int = 512) -> Tokenizer:
     """The word pieces of a source; it puts the marks around a sentence itself: [CLS] words [SEP]."""
-    return Tokenizer.read(tokenizer_file(source), longest)
+    return Tokenizer.read(source_file(source, "tokenizer.json"), longest)
 
 
 def _architecture(config: PretrainedConfig) -> dict[str, Any]:
     if not config.source:
         raise ConfigError("sentence_encoder.source: it is empty. Give a folder, 'package:NAME' or 'hub:NAME'.")
-    transformers = _transformers()
-    name, local = _name(config.source)
-    try:
-        found = transformers.AutoConfig.from_pretrained(name, local_files_only=local, trust_remote_code=False)
-    except (OSError, ValueError) as error:
+    described = read_json(source_file(config.source, "config.json"), most=2**20)
+    if not isinstance(described, dict) or described.get("model_type") not in MODEL_TYPES:
         raise ConfigError(
-            f"sentence_encoder.source: '{config.source}' has no readable config.json ({_line(error)}). "
-            "Give a folder saved by transformers."
-        ) from None
+            f"sentence_encoder.source: '{config.source}' is no kind of transformer that can be used. "
+            f"Known: {', '.join(sorted(MODEL_TYPES))}."
+        )
     if config.inner_dropout is not None:
-        for name in DROPOUTS & set(found.to_dict()):
-            setattr(found, name, config.inner_dropout)
-    described: dict[str, Any] = json.loads(json.dumps(found.to_diff_dict()))
-    described["model_type"] = found.model_type
+        known = DROPOUTS & set(described) or {"hidden_dropout_prob", "attention_probs_dropout_prob"}
+        described |= dict.fromkeys(sorted(known), config.inner_dropout)
     return {name: value for name, value in described.items() if name not in NOT_ARCHITECTURE}
 
 

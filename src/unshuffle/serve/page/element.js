@@ -28,6 +28,12 @@ export function speak(words) {
 /** 0.873 -> "87 %" */
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
+/** 0.0034 -> "0.3 %": of all orders even the best may have little. */
+export function smallPercent(share) {
+  if (share >= 0.0995) return percent(share);
+  return share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
+}
+
 /** Show one line under an input, or take it away. */
 export function showProblem(place, line) {
   place.textContent = line ?? "";

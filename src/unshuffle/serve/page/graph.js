@@ -2,6 +2,8 @@
 import { element, percent, shape } from "./element.js";
 
 const ROW = 52;
+const LOW_ROW = 38; // where there are many
+const MANY_LINKS = 30;
 const MOST_ENTITIES = 16;
 const NODE = 13;
 
@@ -13,7 +15,8 @@ export function drawGraph(place, { sentences, order, graph }) {
   const width = Math.max(300, Math.floor(place.clientWidth));
   const wide = width >= 520;
   const entities = chosen(graph);
-  const height = Math.max(order.length * ROW, entities.length * 24) + 16;
+  const rowHeight = order.length > 12 ? LOW_ROW : ROW;
+  const height = Math.max(order.length * rowHeight, entities.length * 24) + 16;
   const arcs = Math.min(width * (wide ? 0.24 : 0.34), 46 + order.length * 15);
   const node = arcs + NODE + 6;
   const entityX = width - (wide ? 104 : 92);
@@ -33,7 +36,8 @@ export function drawGraph(place, { sentences, order, graph }) {
   highlightOnHover(drawing);
   place.replaceChildren(drawing);
   for (const start of drawing.querySelectorAll(".start")) shorten(start, mentionX - node - NODE - 16);
-  const ends = endPoints(graph.links, row);
+  const ends = endPoints(graph.links, row, rowHeight);
+  const crowd = Math.min(1, MANY_LINKS / graph.links.length); // many links are drawn finer, so that each can be seen
   const drawn = graph.links.map(([first, second]) => link(linkLayer, first, second));
 
   /** Show link weights: a map "i,j" -> { weight, open }. */
@@ -50,10 +54,10 @@ export function drawGraph(place, { sentences, order, graph }) {
       const x = arcs;
       group.setAttribute("class", `pair s${first} s${second} ${open ? "open" : row[from] < row[to] ? "ahead" : "against"}`);
       line.setAttribute("d", `M${x} ${start}C${x - bulge} ${start} ${x - bulge} ${end} ${x - 5} ${end}`);
-      line.setAttribute("stroke-width", open ? 1.2 : (1 + 1.6 * strength).toFixed(2));
-      line.setAttribute("stroke-opacity", open ? 0.75 : (0.3 + 0.7 * strength).toFixed(2));
-      head.setAttribute("d", `M${x + 2} ${end}l-8 -3.800v7.600z`);
-      head.setAttribute("fill-opacity", open ? 0 : (0.45 + 0.55 * strength).toFixed(2));
+      line.setAttribute("stroke-width", ((open ? 1.2 : 1 + 1.6 * strength) * (0.4 + 0.6 * crowd)).toFixed(2));
+      line.setAttribute("stroke-opacity", ((open ? 0.75 : 0.3 + 0.7 * strength) * (0.3 + 0.7 * crowd)).toFixed(2));
+      head.setAttribute("d", `M${x + 2} ${end}l-8 -3.8v7.6z`);
+      head.setAttribute("fill-opacity", open ? 0 : ((0.45 + 0.55 * strength) * (0.2 + 0.8 * crowd)).toFixed(2));
       title.textContent = open
         ? `${first + 1} and ${second + 1}: undecided`
         : `${from + 1} before ${to + 1}: ${percent(Math.max(weight, 1 - weight))}`;
@@ -126,7 +130,7 @@ function shorten(start, most) {
 }
 
 /** Where each link meets each of its sentences: side by side, sorted by where the other end lies. */
-function endPoints(links, row) {
+function endPoints(links, row, rowHeight) {
   const others = {};
   for (const [first, second] of links) {
     (others[first] ??= []).push(second);
@@ -137,7 +141,7 @@ function endPoints(links, row) {
     const lowestFirst = [...ones].sort((one, other) => row[other] - row[one]);
     const above = lowestFirst.filter((other) => row[other] < row[sentence]);
     const below = lowestFirst.filter((other) => row[other] > row[sentence]);
-    const gap = Math.min(5, (ROW - 14) / Math.max(1, ones.length));
+    const gap = Math.min(5, (rowHeight - 14) / Math.max(1, ones.length));
     // From both sides the longest arcs come to the middle, so that arcs do not cross at the node.
     [...above, ...below].forEach((other, at) => {
       ends[`${sentence}>${other}`] = row[sentence] + (at - (ones.length - 1) / 2) * gap;

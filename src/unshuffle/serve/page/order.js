@@ -1,6 +1,6 @@
 // The first tab: asks the service for an order and keeps list, graph, matrix and scores in step.
 import { latest, post } from "./api.js";
-import { byId, element, percent, showProblem } from "./element.js";
+import { byId, element, percent, showProblem, smallPercent } from "./element.js";
 import { offerExamples } from "./examples.js";
 import { drawGraph, nothingToDraw } from "./graph.js";
 import { drawHeat } from "./heat.js";
@@ -123,12 +123,13 @@ function showAdvice(order, move) {
 }
 
 function showOrders() {
+  const most = Math.max(...found.n_best.map((candidate) => candidate.probability), Number.MIN_VALUE);
   byId("orders").replaceChildren(...found.n_best.map((candidate) => {
     const bar = element("span", { class: "share" });
-    bar.style.setProperty("--strength", `${100 * candidate.probability}%`);
+    bar.style.setProperty("--strength", `${(100 * candidate.probability) / most}%`);
     return element("li", {}, element("button", { type: "button", onclick: () => arrange(candidate.order) },
       element("span", { class: "steps" }, candidate.order.map((sentence) => sentence + 1).join(" ")), bar,
-      element("span", { class: "percent" }, candidate.probability < 0.005 ? "< 1 %" : percent(candidate.probability))));
+      element("span", { class: "percent" }, smallPercent(candidate.probability))));
   }));
   byId("why-title").hidden = !found.why.length;
   byId("why").replaceChildren(...found.why.slice(0, 5).map((reason) => element("p", { class: "hint" },

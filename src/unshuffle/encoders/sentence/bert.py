@@ -1,0 +1,125 @@
+"""BERT over word pieces laid end to end: only attention is padded, and only within groups of like length.
+
+Its parameters have the names that BERT checkpoints give them, so that any of them can be read into it; the library
+they come from is not needed to run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu, scaled_dot_product_attention
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Sequences of like length: where their pieces stand in the flat text and in a padded table."""
+
+    place: Tensor  # (pieces,) flat
+    here: Tensor  # (rows, longest) which cells of the table are pieces
+
+
+class Bert(nn.Module):
+    """The encoder of Devlin et al. (2019) without its pooler."""
+
+    def __init__(self, description: Mapping[str, Any]) -> None:
+        super().__init__()
+        width = int(description.get("hidden_size", 768))
+        inner = int(description.get("intermediate_size", 3072))
+        heads = int(description.get("num_attention_heads", 12))
+        epsilon = float(description.get("layer_norm_eps", 1e-12))
+        dropouts = (
+            float(description.get("hidden_dropout_prob", 0.1)),
+            float(description.get("attention_probs_dropout_prob", 0.1)),
+        )
+        self.embeddings = _Embeddings(description, width, epsilon, dropouts[0])
+        self.encoder = nn.Module()
+        self.encoder.layer = nn.ModuleList(
+            _Layer(width, inner, heads, epsilon, dropouts) for _ in range(int(description.get("num_hidden_layers", 12)))
+        )
+
+    def forward(self, ids: Tensor, place: Tensor, segments: Tensor | None, groups: Sequence[Group]) -> Tensor:
+        """(pieces,) with their places in their sequences -> (pieces, width)."""
+        states: Tensor = self.embeddings(ids, place, torch.zeros_like(ids) if segments is None else segments)
+        for layer in self.encoder.layer:  # type: ignore[union-attr]
+            states = layer(states, groups)
+        return states
+
+
+class _Embeddings(nn.Module):
+    def __init__(self, description: Mapping[str, Any], width: int, epsilon: float, dropout: float) -> None:
+        super().__init__()
+        self.word_embeddings = nn.Embedding(int(description.get("vocab_size", 30522)), width)
+        self.position_embeddings = nn.Embedding(int(description.get("max_position_embeddings", 512)), width)
+        self.token_type_embeddings = nn.Embedding(int(description.get("type_vocab_size", 2)), width)
+        self.LayerNorm = nn.LayerNorm(width, epsilon)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, ids: Tensor, place: Tensor, segments: Tensor) -> Tensor:
+        total = self.word_embeddings(ids) + self.position_embeddings(place) + self.token_type_embeddings(segments)
+        embedded: Tensor = self.dropout(self.LayerNorm(total))
+        return embedded
+
+
+class _Projection(nn.Module):
+    """A linear layer, dropout, the residual and a norm."""
+
+    def __init__(self, before: int, width: int, epsilon: float, dropout: float) -> None:
+        super().__init__()
+        self.dense = nn.Linear(before, width)
+        self.LayerNorm = nn.LayerNorm(width, epsilon)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, hidden: Tensor, residual: Tensor) -> Tensor:
+        projected: Tensor = self.LayerNorm(self.dropout(self.dense(hidden)) + residual)
+        return projected
+
+
+class _Layer(nn.Module):
+    def __init__(self, width: int, inner: int, heads: int, epsilon: float, dropouts: tuple[float, float]) -> None:
+        super().__init__()
+        self.heads, self.attention_dropout = heads, dropouts[1]
+        self.attention = nn.Module()
+        self.attention.self = nn.Module()
+        for name in ("query", "key", "value"):
+            self.attention.self.add_module(name, nn.Linear(width, width))
+        self.attention.output = _Projection(width, width, epsilon, dropouts[0])
+        self.intermediate = nn.Module()
+        self.intermediate.dense = nn.Linear(width, inner)
+        self.output = _Projection(inner, width, epsilon, dropouts[0])
+
+    def forward(self, states: Tensor, groups: Sequence[Group]) -> Tensor:
+        heard = self._attend(states, groups)
+        states = self.attention.output(heard, states)  # type: ignore[operator]
+        inner = gelu(self.intermediate.dense(states))  # type: ignore[operator]
+        answered: Tensor = self.output(inner, states)
+        return answered
+
+    def _attend(self, states: Tensor, groups: Sequence[Group]) -> Tensor:
+        """Each piece hears the pieces of its own sequence."""
+        own = self.attention.self
+        parts = [getattr(own, name)(states) for name in ("query", "key", "value")]
+        heard = []
+        for group in groups:
+            rows, longest = group.here.shape
+            query, key, value = (
+                _table(part[group.place], group.here).view(rows, longest, self.heads, -1).transpose(1, 2)
+                for part in parts
+            )
+            mask = None if bool(group.here.all()) else group.here[:, None, None, :]
+            dropout = self.attention_dropout if self.training else 0.0
+            answer = scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+            heard.append(answer.transpose(1, 2).flatten(2)[group.here])
+        order = torch.cat([group.place for group in groups])
+        found = torch.cat(heard)
+        return torch.empty_like(found).index_copy(0, order, found)
+
+
+def _table(rows: Tensor, here: Tensor) -> Tensor:
+    """(pieces, width) -> (rows, longest, width), zeros where there is none."""
+    table = rows.new_zeros(*here.shape, rows.shape[1])
+    return table.masked_scatter(here[..., None], rows)

@@ -1,0 +1,111 @@
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+import unshuffle
+from tests.cli.conftest import Run
+
+STORY = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
+NAMES = {"id", "order", "probability", "confidence", "pairs", "rounds", "n_best", "why", "ties", "kept"}
+
+
+def test_stdin_is_one_sentence_a_line(run: Run, model: Path) -> None:
+    answer = run("order", "-m", model, stdin="\n".join(STORY))
+    assert answer.code == 0 and answer.err == ""
+    assert sorted(answer.out.splitlines()) == sorted(STORY)
+    assert run("order", "-m", model, "-", stdin="\n".join(STORY)).out == answer.out
+
+
+def test_the_same_answer_from_file_text_and_python(run: Run, model: Path, tmp_path: Path) -> None:
+    order = unshuffle.order(STORY, model=str(model)).order
+    expected = "".join(f"{STORY[place]}\n" for place in order)
+    plain, packed = tmp_path / "story.txt", tmp_path / "story.jsonl.gz"
+    plain.write_text(" ".join(STORY))
+    packed.write_bytes(gzip.compress(json.dumps({"sentences": STORY}).encode()))
+    for source in ([plain], [packed], ["--text", " ".join(STORY)]):
+        assert run("order", "-m", model, *source).out == expected
+
+
+def test_a_blank_line_stands_between_documents(run: Run, model: Path) -> None:
+    answer = run("order", "-m", model, stdin="One.\nTwo.\n\nThree.\n\nFour.\nFive.\n")
+    parts = [set(part.splitlines()) for part in answer.out.rstrip("\n").split("\n\n")]
+    assert parts == [{"One.", "Two."}, {"Three."}, {"Four.", "Five."}]
+
+
+def test_paragraphs_are_put_in_order_and_read_back(run: Run, model: Path) -> None:
+    text = "First one. Still first.\n\nSecond one.\n---\nAnother document.\n\nIts end.\n"
+    answer = run("order", "-m", model, "--unit", "paragraph", stdin=text)
+    documents = [set(part.strip().split("\n\n")) for part in answer.out.split("\n---\n")]
+    assert documents == [{"First one. Still first.", "Second one."}, {"Another document.", "Its end."}]
+
+
+def test_json_has_the_names_of_the_python_result(run: Run, model: Path) -> None:
+    answer = run("order", "-m", model, "--format", "json", "--n-best", 2, stdin="\n".join(STORY) + "\n\nAlone.\n")
+    first, second = map(json.loads, answer.out.splitlines())
+    assert set(first) == NAMES
+    assert first == json.loads(json.dumps(unshuffle.Orderer.from_pretrained(model).order(
+        unshuffle.Document.from_sentences(STORY, id=first["id"]), n_best=2).to_json()))  # fmt: skip
+    assert sorted(first["order"]) == [0, 1, 2] and len(first["n_best"]) == 2
+    assert [row[:2] for row in first["pairs"]] == [[0, 1], [0, 2], [1, 2]]
+    assert set(first["rounds"][0]) == {"weights", "undecided"}
+    assert second["order"] == [0] and second["confidence"] == 1
+
+
+def test_constraints_hold(run: Run, model: Path) -> None:
+    for fixed in range(3):
+        answer = run("order", "-m", model, "-f", "json", "--fixed", f"0:{fixed}", stdin="\n".join(STORY))
+        assert json.loads(answer.out)["order"][0] == fixed
+    for before in ("0,1", "1,0"):
+        order = json.loads(run("order", "-m", model, "-f", "json", "--before", before, stdin="\n".join(STORY)).out)["order"]
+        first, second = map(int, before.split(","))
+        assert order.index(first) < order.index(second)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--before", "0-1"], "expected two numbers"),
+        (["--fixed", "x:1"], "expected two numbers"),
+        (["--before", "0,9"], "3 sentences"),
+        (["--before", "0,1", "--before", "1,0"], "circle"),
+        (["--beam", "0"], "--beam"),
+        (["--keep-if-unsure", "2"], "--keep-if-unsure"),
+        (["--input", "word"], "--input"),
+        (["--device", "toaster"], "toaster"),
+        (["--parser", "no_such_parser"], "no_such_parser"),
+        (["--text", "A.", "also.txt"], "one of the two"),
+        (["--no-such-option"], "--no-such-option"),
+    ],
+)
+def test_wrong_options_are_one_line(run: Run, model: Path, arguments: list[str], said: str) -> None:
+    answer = run("order", "-m", model, *arguments, stdin="\n".join(STORY))
+    assert said in answer.complaint and answer.out == ""
+
+
+def test_an_unsure_order_is_left_alone(run: Run, model: Path) -> None:
+    answer = run("order", "-m", model, "--keep-if-unsure", 1, stdin="\n".join(STORY))
+    assert answer.out.splitlines() == STORY
+
+
+def test_the_answer_can_go_to_a_file(run: Run, model: Path, tmp_path: Path) -> None:
+    answer = run("order", "-m", model, "-o", tmp_path / "new" / "out.txt", stdin="\n".join(STORY))
+    assert answer.out == ""
+    assert sorted((tmp_path / "new" / "out.txt").read_text().splitlines()) == sorted(STORY)
+
+
+def test_text_in_another_language_gets_an_answer_and_a_warning(run: Run, model: Path) -> None:
+    german = "Die Katze sitzt auf dem Dach.\nAm Abend kommt der Nachbar und bringt ihr Milch.\nDann geht er nach Hause."
+    answer = run("order", "-m", model, stdin=german)
+    assert answer.code == 0 and len(answer.out.splitlines()) == 3
+    assert "does not look English" in answer.err
+
+
+def test_results_come_while_input_is_still_read(run: Run, model: Path, tmp_path: Path) -> None:
+    from unshuffle.system.stream import DOCUMENTS
+
+    broken = tmp_path / "long.jsonl"
+    broken.write_text('["One.", "Two."]\n' * (DOCUMENTS + 5) + "oops\n")
+    answer = run("order", "-m", model, broken)
+    assert answer.code == 2 and answer.out.count("One.") == DOCUMENTS
