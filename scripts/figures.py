@@ -18,6 +18,7 @@ from unshuffle.systems import load_row, system_names
 
 ROOT = Path(__file__).parent.parent
 PUBLISHED = ROOT / "src" / "unshuffle" / "configs" / "experiments" / "published.toml"
+MODELS = ROOT / "src" / "unshuffle" / "data" / "models"
 BLOCK = re.compile(r"(<!-- figures: ([a-z-]+) -->\n).*?(<!-- end figures -->)", re.DOTALL)
 
 
@@ -108,7 +109,7 @@ def main() -> None:
     options.add_argument("--check", action="store_true")
     check = options.parse_args().check
     wrong = []
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(MODELS.glob("*/README.md"))]:
         text = page.read_text(encoding="utf-8")
         new = filled(text)
         if new != text:

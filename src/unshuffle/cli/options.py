@@ -56,3 +56,11 @@ Broken = Annotated[OnError, typer.Option("--on-error", help="What to do with a r
 Units = Annotated[Unit, typer.Option("--unit", help="What running text is cut into and put in order.")]
 OutputForm = Annotated[Form, typer.Option("--format", "-f", help="How to write the answer.")]
 OutputFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file, whole or not at all.")]
+
+
+class Storage(StrEnum):
+    """How weights are stored."""
+
+    float32 = "float32"
+    float16 = "float16"
+    int8 = "int8"
