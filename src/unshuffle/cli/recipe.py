@@ -17,7 +17,6 @@ def recipe(
     change: Annotated[list[str] | None, typer.Option("--set", help="Change an option: table.option=value.")] = None,
     parser: Annotated[str | None, typer.Option(help="Parser for the training texts, in place of the recipe's.")] = None,
     cache: Annotated[Path | None, typer.Option(help="Folder of the parse cache.")] = None,
-    results: Annotated[Path | None, typer.Option(help="Folder for the figures by kind of text.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of the processor to use.")] = 1,
 ) -> None:
     """Train a model on a mixture of texts, in stages that can be cut off and resumed."""
@@ -25,7 +24,6 @@ def recipe(
 
     from unshuffle.cli.bars import StageBars
     from unshuffle.training.corpus import Splits
-    from unshuffle.training.domains import write_domain_figures
     from unshuffle.training.mixture import held_out, training_documents
     from unshuffle.training.recipe import load_recipe
     from unshuffle.training.run import Job, train_system
@@ -50,7 +48,4 @@ def recipe(
         parser=parser,
     )
     with StageBars() as bars:
-        orderer = train_system(job, bars)
-    if results is not None:
-        for path in write_domain_figures(orderer, found, data, results, seed=seed, cache=cache or out / "parses"):
-            typer.echo(str(path))
+        train_system(job, bars)

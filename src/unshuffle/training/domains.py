@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from unshuffle.files import write_json
 from unshuffle.system.orderer import Orderer
+from unshuffle.training.baselines import input_order, nearest_chain, predict_baseline, random_order
 from unshuffle.training.corpus import parsed
 from unshuffle.training.evaluation import figures, predict
-from unshuffle.training.mixture import held_out
+from unshuffle.training.mixture import Source, held_out
 from unshuffle.training.recipe import Recipe
 from unshuffle.training.results import command_line, commit, plain, versions, write_predictions
 
@@ -34,22 +36,34 @@ def write_domain_figures(
         documents = parsed((tests if split == "test" else valids)[source.name], recipe.system.parser, cache)
         started = time.monotonic()
         predictions = list(predict(orderer, documents, shuffles=shuffles, seed=seed))
-        minutes = (time.monotonic() - started) / 60
+        seconds = time.monotonic() - started
+        rivals = {"random": random_order(seed), "input": input_order, "nearest chain": nearest_chain(orderer)}
+        baselines = {
+            name: plain(figures(predict_baseline(rival, documents, seed=seed))) for name, rival in rivals.items()
+        }
         path = folder / f"{recipe.name}-{source.name}-{seed}.json"
         write_predictions(path.with_suffix(".orders.jsonl.gz"), predictions)
         write_json(
             path,
-            {
-                "system": recipe.name,
-                "dataset": source.name,
-                "split": split,
-                "windows_of": 5 if source.windows else None,
-                "seed": seed,
-                "command": command_line(),
-                "commit": commit(),
-                "versions": versions(),
-                "minutes": round(minutes, 2),
+            _described(recipe, source, split, seed)
+            | {
+                "minutes": round(seconds / 60, 2),
+                "documents_per_second": round(len(predictions) / seconds, 2),
                 "test": plain(figures(predictions)),
+                "baselines": baselines,
             },
         )
         yield path
+
+
+def _described(recipe: Recipe, source: Source, split: str, seed: int) -> dict[str, Any]:
+    return {
+        "system": recipe.name,
+        "dataset": source.name,
+        "split": split,
+        "windows_of": 5 if source.windows else None,
+        "seed": seed,
+        "command": command_line(),
+        "commit": commit(),
+        "versions": versions(),
+    }
