@@ -19,8 +19,8 @@ from statistics import mean
 from typing import Annotated, Any
 
 import typer
-from benchmarks.load import Load, bodies
 
+from benchmarks.load import Load, bodies
 from unshuffle.serve.files import FOLDER
 from unshuffle.serve.run import run
 from unshuffle.serve.settings import Batching, Settings

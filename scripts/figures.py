@@ -11,9 +11,13 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from unshuffle.experiments.datasets.preset import load_preset, preset_names
+from unshuffle.experiments.report import read_sheets, tables_of
+from unshuffle.experiments.settings import experiment_names
 from unshuffle.systems import load_row, system_names
 
 ROOT = Path(__file__).parent.parent
@@ -27,7 +31,8 @@ def results(folder: str) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for file in sorted((ROOT / "results" / folder).glob("*.json")):
         run = json.loads(file.read_text(encoding="utf-8"))
-        found[run["system"]].append(run)
+        if "system" in run:  # sheets of several runs lie beside them
+            found[run["system"]].append(run)
     return found
 
 
@@ -52,14 +57,26 @@ def nips() -> str:
     """Each trained system on the paper's own NIPS data, beside what the paper prints."""
     published = tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))["nips"]
     rows = []
-    for system, runs in results("nips").items():
+    trained = results("nips")
+    for system, runs in results("main").items():
+        # Runs by `unshuffle experiment main` take the place of single trainings.
+        if whole := [run for run in runs if run["dataset"] == "nips" and run["comparable"]]:
+            trained[system] = whole
+    for system, runs in trained.items():
         paper = published.get(system, [math.nan] * 3)
         tests = [run["test"] for run in runs]
-        rows.append([
-            f"`{system}`", " / ".join(map(number, paper)), spread([test["acc_micro"] for test in tests]),
-            spread([test["tau"] for test in tests]), spread([test["pmr"] for test in tests]), str(len(runs)),
-            f"{statistics.mean([run['minutes'] for run in runs]):.0f}", f"{runs[0]['parameters'] / 1e6:.1f} M",
-        ])
+        rows.append(
+            [
+                f"`{system}`",
+                " / ".join(map(number, paper)),
+                spread([test["acc_micro"] for test in tests]),
+                spread([test["tau"] for test in tests]),
+                spread([test["pmr"] for test in tests]),
+                str(len(runs)),
+                f"{statistics.mean([run['minutes'] for run in runs]):.0f}",
+                f"{runs[0]['parameters'] / 1e6:.1f} M",
+            ]
+        )
     head = ["system", "paper: Acc / τ / PMR", "Acc (micro)", "τ", "PMR", "seeds", "minutes", "parameters"]
     return table(head, sorted(rows))
 
@@ -95,7 +112,46 @@ def parser() -> str:
     return table(["measure", "value"], rows)
 
 
-TABLES: dict[str, Callable[[], str]] = {"nips": nips, "systems": systems, "shipped": shipped, "parser": parser}
+def datasets() -> str:
+    """The data sets that there are presets for."""
+    rows = []
+    for name in preset_names():
+        preset = load_preset(name)
+        chosen = preset.settings
+        sizes = "; ".join(
+            f"{' / '.join(f'{size:,}' for size in form.sizes)} ({form.format}, {form.name})"
+            for form in preset.forms
+            if form.sizes
+        )
+        batch = f"{chosen.batch} / {chosen.pretrained_batch}"
+        rows.append(
+            [f"`{name}`", sizes, f"{chosen.noise_share:.0%}", f"{chosen.pair_loss_weight:g}", batch, preset.ask]
+        )
+    return table(["name", "train / valid / test", "η", "λ", "batch, without / with BERT", "where to ask"], rows)
+
+
+def sheets(name: str) -> str:
+    """All that an experiment has found, table by table."""
+    found = []
+    for sheet in read_sheets(ROOT / "results" / name):
+        found += [f"{sheet['subtitle']}.", ""]
+        for one in tables_of(sheet):
+            found += [f"*{one.caption}*", "", one.markdown()]
+            found += [one.note, ""] if one.note else []
+        found += [f"![{plot['caption']}](../results/{name}/{plot['file']}.svg)\n" for plot in sheet["plots"]]
+        found += [f"- {note}" for note in sheet["notes"]] + [""] * bool(sheet["notes"])
+    return "\n".join(found) or "*Not run yet.*\n"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "nips": nips,
+    "systems": systems,
+    "shipped": shipped,
+    "parser": parser,
+    "datasets": datasets,
+    "leaks": partial(sheets, "leaks"),
+    **{f"experiment-{name}": partial(sheets, name) for name in experiment_names()},
+}
 
 
 def filled(text: str) -> str:

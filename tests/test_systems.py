@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.documents import random_documents
-from tests.fixtures.systems import tiny_model
+from tests.fixtures.systems import shared_model
 from unshuffle.errors import ConfigError
 from unshuffle.registry import validated
 from unshuffle.system.config import SystemConfig
@@ -15,13 +14,12 @@ from unshuffle.training.config import TrainingConfig
 
 
 @pytest.mark.parametrize("name", system_names())
-def test_every_row_is_read_written_and_built(name: str, tmp_path: Path) -> None:
+def test_every_row_is_read_written_and_built(name: str) -> None:
     row = load_row(name)
     assert row.name == name and row.about.title and row.about.paper and row.about.year > 1990
     assert SystemConfig.read(row.system.write()) == row.system
     validated("training", TrainingConfig, row.training)
-    model = tiny_model(name, tmp_path, random_documents(4, sentences=(3, 5)))
-    assert sum(parameter.numel() for parameter in model.network.parameters()) > 0
+    assert sum(parameter.numel() for parameter in shared_model(name).network.parameters()) > 0
 
 
 @pytest.mark.parametrize("file", sorted(CONFIGS.rglob("*.toml")), ids=lambda file: file.relative_to(CONFIGS).as_posix())
@@ -60,7 +58,9 @@ def test_a_row_says_only_how_it_differs() -> None:
 
 
 def test_changes_are_read_as_toml_or_taken_as_text() -> None:
-    row = load_row("irse-grn", ["paragraph_encoder.steps=2", "refiner.grn.steps = 1", "parser=none", "training.batch=4"])
+    row = load_row(
+        "irse-grn", ["paragraph_encoder.steps=2", "refiner.grn.steps = 1", "parser=none", "training.batch=4"]
+    )
     assert row.system.paragraph_encoder.steps == 2
     assert row.system.refiner is not None and row.system.refiner.grn.steps == 1
     assert row.system.parser == "none" and row.training["batch"] == 4
@@ -77,7 +77,11 @@ def test_another_kind_replaces_a_part_whole() -> None:
     [
         ("ires-grn", [], "system 'ires-grn': there is no such system. Did you mean 'irse-grn'?"),
         ("se-grn", ["steps"], "--set steps: expected table.option=value."),
-        ("se-grn", ["paragraph_encoder.stepz=2"], "paragraph_encoder.stepz: there is no such option. Did you mean 'steps'?"),
+        (
+            "se-grn",
+            ["paragraph_encoder.stepz=2"],
+            "paragraph_encoder.stepz: there is no such option. Did you mean 'steps'?",
+        ),
         ("se-grn", ["paragrap_encoder.steps=2"], "paragrap_encoder: there is no such part of a system. Did you mean"),
         ("se-grn", ["decoder.kind=pointr"], "decoder has no kind 'pointr'. Did you mean 'pointer'?"),
         ("se-grn", ["graph.entities.minimum=2"], "graph.entities.minimum: there is no such option."),

@@ -134,15 +134,15 @@ class Coherence:
     percentile: float
     """Share, in percent, of other orders of the sentences that the model finds less probable; equals count half.
 
-    All other orders of up to 6 sentences; beyond, 500 random ones, or as many as the time for a long text allows. 100
-    for a single sentence.
+    All other orders of up to 6 sentences; beyond, 500 random ones, and fewer, down to 20, of more than 24 sentences.
+    100 for a single sentence.
     """
     transitions: tuple[Transition, ...]
     """One for each sentence after the first."""
     moves: tuple[Move, ...]
     """The single moves that would improve the order most, best first, at most three.
 
-    Every move is tried; in texts of more than 40 sentences only short ones of the sentences that fit worst.
+    Every move is tried; in texts of more than 24 sentences only short ones of the sentences that fit worst.
     """
 
     def to_json(self) -> dict[str, Any]:

@@ -58,7 +58,9 @@ def test_constraints_hold(run: Run, model: Path) -> None:
         answer = run("order", "-m", model, "-f", "json", "--fixed", f"0:{fixed}", stdin="\n".join(STORY))
         assert json.loads(answer.out)["order"][0] == fixed
     for before in ("0,1", "1,0"):
-        order = json.loads(run("order", "-m", model, "-f", "json", "--before", before, stdin="\n".join(STORY)).out)["order"]
+        order = json.loads(run("order", "-m", model, "-f", "json", "--before", before, stdin="\n".join(STORY)).out)[
+            "order"
+        ]
         first, second = map(int, before.split(","))
         assert order.index(first) < order.index(second)
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = "{'torch', 'spacy', 'matplotlib', 'pyarrow', 'transformers', 'pydantic'}"
+HEAVY = "{'torch', 'spacy', 'matplotlib', 'pyarrow', 'transformers', 'lightning_fabric'}"
 
 
 def python(code: str) -> str:

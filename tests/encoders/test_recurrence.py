@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
-from unshuffle.encoders.recurrence import Layout, read_both_ways, read_one_way
+from unshuffle.encoders.recurrence import Layout, read_both_ways, read_one_way, read_to_the_ends
 
 INPUT, HIDDEN = 3, 4
 lengths_of_sentences = st.lists(st.integers(1, 7), min_size=1, max_size=6)
@@ -53,6 +53,7 @@ def test_both_ways_is_torch_on_packed_sequences(lengths: list[int]) -> None:
     expected = torch.cat([row[:length] for row, length in zip(padded, lengths, strict=True)])
     check(module, states.flatten(1), expected, words)
     check(module, hidden[layout.last].flatten(1), last.transpose(0, 1).flatten(1), words)
+    check(module, read_to_the_ends(module, words, layout), last.transpose(0, 1).flatten(1), words)
 
 
 @settings(max_examples=25)

@@ -3,9 +3,9 @@
 Documents go through preparer and network directly, below anything that could bring the input into a fixed order.
 """
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,21 +13,21 @@ import torch
 from torch import Tensor, nn
 
 from tests.fixtures.documents import random_documents
-from tests.fixtures.systems import tiny_model
+from tests.fixtures.systems import shared_model
 from unshuffle.decode.contracts import Search
 from unshuffle.encoders.contracts import Encoded
 from unshuffle.graph.batch import Item, collate
 from unshuffle.metrics.orders import tau
+from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.refine.iterative import Refined
 from unshuffle.system.folder import Model
 from unshuffle.system.orderer import Orderer
 from unshuffle.systems import system_names
 from unshuffle.text.document import Document
 from unshuffle.training.evaluation import figures, predict
-from unshuffle.training.report import refinement_figures
 from unshuffle.training.stages import with_weights
 
-DOCUMENTS = random_documents(24, sentences=(2, 7), seed=31)
+DOCUMENTS = random_documents(20, sentences=(2, 7), seed=31)
 NEAR = 1e-4
 """Orders whose log-probabilities differ by less are equal but for rounding."""
 every_system = pytest.mark.parametrize("name", system_names())
@@ -78,9 +78,9 @@ def assert_same_texts(one: Sequence[list[str]], other: Sequence[list[str]], near
 
 @every_system
 def test_shuffling_the_input_shuffles_the_order_alike(
-    name: str, tmp_path: Path, record_property: Callable[[str, object], None]
+    name: str, record_property: Callable[[str, object], None]
 ) -> None:
-    model = tiny_model(name, tmp_path)
+    model = shared_model(name)
     straight = found(model, DOCUMENTS)
     texts = [[doc.sentences[place] for place in order] for doc, (order, _) in zip(DOCUMENTS, straight, strict=True)]
     for seed in (1, 2):
@@ -99,8 +99,8 @@ def test_shuffling_the_input_shuffles_the_order_alike(
 
 
 @every_system
-def test_the_order_in_which_mentions_are_listed_is_irrelevant(name: str, tmp_path: Path) -> None:
-    model = tiny_model(name, tmp_path)
+def test_the_order_in_which_mentions_are_listed_is_irrelevant(name: str) -> None:
+    model = shared_model(name)
     draw = np.random.default_rng(1)
     listed = []
     for document in DOCUMENTS:
@@ -112,9 +112,9 @@ def test_the_order_in_which_mentions_are_listed_is_irrelevant(name: str, tmp_pat
 
 
 @every_system
-def test_another_true_order_of_the_same_input_changes_nothing(name: str, tmp_path: Path) -> None:
+def test_another_true_order_of_the_same_input_changes_nothing(name: str) -> None:
     """Two corpora of the same texts under different true orders, shuffled into the same input."""
-    model = tiny_model(name, tmp_path)
+    model = shared_model(name)
     relabelled = shuffled(DOCUMENTS, 5)
     one, other = [], []
     draw = np.random.default_rng(6)
@@ -129,9 +129,9 @@ def test_another_true_order_of_the_same_input_changes_nothing(name: str, tmp_pat
 
 
 @every_system
-def test_predictions_and_trained_on_weights_do_not_depend_on_the_true_order(name: str, tmp_path: Path) -> None:
+def test_predictions_and_trained_on_weights_do_not_depend_on_the_true_order(name: str) -> None:
     """Relabelling the truth shuffles other inputs, but the text that comes out is the same."""
-    model = tiny_model(name, tmp_path)
+    model = shared_model(name)
     if model.network.order_sensitive:
         pytest.skip("the input order, and with it the shuffle, is allowed to matter to this system")
     relabelled = [document for document, _ in shuffled(DOCUMENTS, 7)]
@@ -156,8 +156,10 @@ def test_predictions_and_trained_on_weights_do_not_depend_on_the_true_order(name
             assert after == pytest.approx(before, abs=1e-3)
 
 
-def make_noisy(network: nn.Module, seed: int = 0) -> None:
+def noisy(model: Model, seed: int = 0) -> Model:
     """Every learned score becomes noise that knows nothing of the text: vectors, and all layers behind them."""
+    model = replace(model, network=copy.deepcopy(model.network))
+    network = model.network
     draw = torch.Generator().manual_seed(seed)
 
     def like(value: Tensor) -> Tensor:
@@ -182,6 +184,7 @@ def make_noisy(network: nn.Module, seed: int = 0) -> None:
     for encoder in encoders:
         encoder.register_forward_hook(vectors)
     _hook(network.decoder, layer)
+    return model
 
 
 def _hook(part: nn.Module, layer: Callable[..., Tensor]) -> None:
@@ -191,38 +194,38 @@ def _hook(part: nn.Module, layer: Callable[..., Tensor]) -> None:
 
 
 @every_system
-def test_noise_in_place_of_scores_finds_nothing(
-    name: str, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_noise_in_place_of_scores_finds_nothing(name: str, record_property: Callable[[str, object], None]) -> None:
     """Whoever scores above chance without having learnt anything has seen the answer."""
-    documents = random_documents(300, sentences=6, seed=41)
-    model = tiny_model(name, tmp_path)
-    make_noisy(model.network)
-    measured = figures(predict(Orderer(model), documents, shuffles=1, beam=4), documents).mean
+    documents = random_documents(200, sentences=6, seed=41)
+    model = noisy(shared_model(name))
+    measured = figures(predict(Orderer(model), documents, shuffles=1, beam=2), documents).mean
     record_property(f"{name}: tau of noise", measured.tau)
-    assert abs(measured.tau) < 8.5  # four standard errors of random orders
-    assert abs(measured.acc_micro - 100 / 6) < 4.5
+    assert abs(measured.tau) < 10  # four standard errors of random orders
+    assert abs(measured.acc_micro - 100 / 6) < 5
     if model.network.refiner is not None:
-        pairs = refinement_figures(Orderer(model), tuple(documents[:150]), seed=1)
-        assert pairs["pairs"] > 1000
-        for kind in ("initial_accuracy", "final_accuracy"):
-            assert abs(pairs[kind] - 50) < 6
+        given = shuffled(documents[:150], 8)
+        batch = collate([model.preparer.item(document) for document, _ in given])
+        with torch.inference_mode():
+            refined = model.network.read(batch).refined
+        assert refined is not None
+        places = torch.tensor([place for _, order in given for place in order])  # the true place of each sentence
+        first, second = places[batch.graph.pairs]
+        assert len(first) > 1000
+        for predicted in (refined.rounds[0].weights, refined.predicted):
+            assert abs(pairwise_accuracy(predicted.numpy(), (first < second).numpy()) - 0.5) < 0.06
 
 
 @every_system
-def test_a_system_without_opinion_does_not_give_the_input_order_back(name: str, tmp_path: Path) -> None:
+def test_a_system_without_opinion_does_not_give_the_input_order_back(name: str) -> None:
     """Documents are given in their true order, all scores are equal: ties must not fall by place."""
-    documents = random_documents(200, sentences=6, seed=43)
-    model = tiny_model(name, tmp_path)
+    documents = random_documents(120, sentences=6, seed=43)
+    model = shared_model(name)
     if model.network.order_sensitive:
-        documents = [document for document, _ in shuffled(documents, 3)]
-        truths = [list(range(6))] * len(documents)
         documents, orders = zip(*shuffled(documents, 4), strict=True)
         truths = [np.argsort(order).tolist() for order in orders]
     else:
         truths = [list(range(6))] * len(documents)
-    for module in model.network.decoder.modules():
-        if isinstance(module, (nn.Linear, nn.Bilinear)):
-            module.register_forward_hook(lambda module, given, value: torch.zeros_like(value))
+    model = replace(model, network=copy.deepcopy(model.network))
+    _hook(model.network.decoder, lambda module, given, value: torch.zeros_like(value))
     taus = [tau(order, truth) for (order, _), truth in zip(found(model, documents), truths, strict=True)]
-    assert abs(float(np.mean(taus))) < 0.11
+    assert abs(float(np.mean(taus))) < 0.13

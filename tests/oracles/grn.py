@@ -46,56 +46,76 @@ def link_message(grn: GRN, one: Tensor, other: Tensor, weight: float) -> Tensor:
     return gate(layers, [one, other, side, tenth]) * other
 
 
+Pair = tuple[int, int]
+
+
+class Edges:
+    """The edges of one document, looked up by their two nodes."""
+
+    def __init__(self, grn: GRN, graph: Graph, weights: Tensor) -> None:
+        rows = zip(graph.mentions.T.tolist(), graph.roles.tolist(), strict=True)
+        self.roles: dict[Pair, Tensor] = {(entity, i): grn.roles.weight[role] for (entity, i), role in rows}
+        self.linked: dict[Pair, float] = {}
+        for (one, other), weight in zip(graph.pairs.T.tolist(), weights.tolist(), strict=True):
+            self.linked[one, other], self.linked[other, one] = weight, 1 - weight
+        self.similar: dict[Pair, float] = {}
+        for (one, other), similarity in zip(graph.relations.T.tolist(), graph.similarity.tolist(), strict=True):
+            self.similar[one, other] = self.similar[other, one] = similarity
+
+
 def run(grn: GRN, sentences: Tensor, entities: Tensor, graph: Graph, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Final sentence states and document state of one document."""
     config, width = grn.config, grn.width
-    size, count = graph.sentences, len(graph.words)
-    roles = {
-        (int(e), int(s)): grn.roles.weight[int(r)] for (e, s), r in zip(graph.mentions.T, graph.roles, strict=True)
-    }
-    linked = {}
-    for (one, other), weight in zip(graph.pairs.T.tolist(), weights.tolist(), strict=True):
-        linked[one, other], linked[other, one] = weight, 1 - weight
-    similar = {}
-    for (one, other), similarity in zip(graph.relations.T.tolist(), graph.similarity.tolist(), strict=True):
-        similar[one, other] = similar[other, one] = similarity
-    kappa = [torch.zeros(width)] * size
-    epsilon = [torch.zeros(config.entity_width)] * count
+    edges = Edges(grn, graph, weights)
+    kappa = [torch.zeros(width)] * graph.sentences
+    epsilon = [torch.zeros(config.entity_width)] * len(graph.words)
     if grn.entity_start is not None:
         kappa = list(sentences)
         epsilon = [grn.entity_start(entity) for entity in entities]
     g = torch.zeros(width)
     for _ in range(config.steps):
-        new_kappa, new_epsilon = [], []
-        for i in range(size):
-            m = torch.zeros(width)
-            for other in range(size):
-                if (i, other) in linked:
-                    m = m + link_message(grn, kappa[i], kappa[other], linked[i, other])
-            m_hat = torch.zeros(config.entity_width + config.role_width)
-            for j in range(count):
-                if (j, i) in roles:
-                    told = grn.to_sentences
-                    u = torch.cat([epsilon[j], roles[j, i]])
-                    layers = [told.from_target, told.from_source, told.from_role]
-                    m_hat = m_hat + gate(layers, [kappa[i], epsilon[j], roles[j, i]]) * u
-            new_kappa.append(gru(grn.sentence_update, [sentences[i], m, m_hat, g], kappa[i]))
-        for j in range(count):
-            m = torch.zeros(width + config.role_width)
-            for i in range(size):
-                if (j, i) in roles:
-                    told = grn.to_entities
-                    v = torch.cat([kappa[i], roles[j, i]])
-                    layers = [told.from_target, told.from_source, told.from_role]
-                    m = m + gate(layers, [epsilon[j], kappa[i], roles[j, i]]) * v
-            inputs = [entities[j], m, g]
+        new_kappa = [
+            gru(grn.sentence_update, [sentences[i], *_heard_by_sentence(grn, kappa, epsilon, edges, i), g], kappa[i])
+            for i in range(len(kappa))
+        ]
+        new_epsilon = []
+        for j in range(len(epsilon)):
+            inputs = [entities[j], _heard_by_entity(grn, kappa, epsilon, edges, j), g]
             if grn.relations is not None:
-                inputs.append(_relation_message(grn, epsilon, similar, j))
+                inputs.append(_relation_message(grn, epsilon, edges.similar, j))
             new_epsilon.append(gru(grn.entity_update, inputs, epsilon[j]))
         kappa, epsilon = new_kappa, new_epsilon
         total = sum(epsilon, torch.zeros(config.entity_width))
-        g = gru(grn.document_update, [torch.stack(kappa).mean(0), total / (count + 1)], g)
+        g = gru(grn.document_update, [torch.stack(kappa).mean(0), total / (len(epsilon) + 1)], g)
     return torch.stack(kappa), g
+
+
+def _heard_by_sentence(grn: GRN, kappa: list[Tensor], epsilon: list[Tensor], edges: Edges, i: int) -> list[Tensor]:
+    """The messages of linked sentences and of the sentence's entities."""
+    m = torch.zeros(grn.width)
+    for other in range(len(kappa)):
+        if (i, other) in edges.linked:
+            m = m + link_message(grn, kappa[i], kappa[other], edges.linked[i, other])
+    told = grn.to_sentences
+    m_hat = torch.zeros(grn.config.entity_width + grn.config.role_width)
+    for j in range(len(epsilon)):
+        if (j, i) in edges.roles:
+            role = edges.roles[j, i]
+            opened = gate([told.from_target, told.from_source, told.from_role], [kappa[i], epsilon[j], role])
+            m_hat = m_hat + opened * torch.cat([epsilon[j], role])
+    return [m, m_hat]
+
+
+def _heard_by_entity(grn: GRN, kappa: list[Tensor], epsilon: list[Tensor], edges: Edges, j: int) -> Tensor:
+    """The messages of the sentences that mention an entity."""
+    told = grn.to_entities
+    m = torch.zeros(grn.width + grn.config.role_width)
+    for i in range(len(kappa)):
+        if (j, i) in edges.roles:
+            role = edges.roles[j, i]
+            opened = gate([told.from_target, told.from_source, told.from_role], [epsilon[j], kappa[i], role])
+            m = m + opened * torch.cat([kappa[i], role])
+    return m
 
 
 def _relation_message(grn: GRN, epsilon: list[Tensor], similar: dict[tuple[int, int], float], j: int) -> Tensor:

@@ -10,7 +10,8 @@ import torch
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from tests.oracles import refinement as oracle
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import Batch, Item, collate
+from unshuffle.refine.classifier import PairClassifier, normalised
 from unshuffle.refine.iterative import Refined, Refiner
 from unshuffle.system.folder import Model
 
@@ -18,8 +19,27 @@ DOCUMENTS = random_documents(12, sentences=(1, 7), seed=3)
 
 
 def model_of(folder: Path, *changes: str, seed: int = 1) -> Model:
-    """Some pairs settle at once, some later, some never."""
-    return tiny_model("irse-grn", folder, DOCUMENTS, seed=seed, changes=changes)
+    """Heads just strong enough that some pairs settle at once, some later, some never."""
+    model = tiny_model("irse-grn", folder, DOCUMENTS, seed=seed, changes=changes)
+    refiner = refiner_of(model)
+    batch = collate([model.preparer.item(document) for document in DOCUMENTS])
+    half = torch.full((batch.graph.pairs.shape[1],), 0.5)
+    if refiner.config.encoder == "own":
+        for classifier, share in ((refiner.initial, 0.2), (refiner.iterative, 0.15)):
+            if classifier is not None:
+                _settle_a_share(classifier, batch, half, share)
+    return model
+
+
+@torch.no_grad()
+def _settle_a_share(classifier: PairClassifier, batch: Batch, weights: torch.Tensor, share: float) -> None:
+    last = classifier.head.rest[5].weight
+    last *= 1e-3
+    for _ in range(60):
+        predicted = normalised(classifier(classifier.encode(batch, None), batch.graph, weights))
+        if float(((predicted < 0.2) | (predicted > 0.8)).float().mean()) >= share:
+            return
+        last *= 1.25
 
 
 def refiner_of(model: Model) -> Refiner:
@@ -42,7 +62,7 @@ def refined(refiner: Refiner, items: list[Item]) -> tuple[Refined, list[torch.Te
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("seed", [1, 3, 4])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_batch_is_the_algorithm_document_by_document(tmp_path: Path, seed: int) -> None:
     model = model_of(tmp_path, seed=seed)
     refiner, items = refiner_of(model), [model.preparer.item(document) for document in DOCUMENTS]
@@ -61,7 +81,7 @@ def test_a_batch_is_the_algorithm_document_by_document(tmp_path: Path, seed: int
     assert len(kinds) > 1  # the documents are not all of one kind, or this would show little
 
 
-@pytest.mark.parametrize("seed", [1, 3, 4])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_undecided_only_become_fewer_and_then_it_ends(tmp_path: Path, seed: int) -> None:
     model = model_of(tmp_path, seed=seed)
     items = [model.preparer.item(document) for document in DOCUMENTS]
@@ -129,10 +149,7 @@ def test_the_released_programs_ways_are_options(tmp_path: Path) -> None:
     snapped = model_of(tmp_path, 'refiner.settled="snap"')
     items = [snapped.preparer.item(document) for document in DOCUMENTS]
     found, _ = refined(refiner_of(snapped), items)
-    assert set(found.weights.tolist()) <= {np.float32(0.99), np.float32(0.01), 0.5} | {
-        float(torch.tensor(0.99)),
-        float(torch.tensor(1 - 0.99)),
-    }
+    assert set(found.weights.tolist()) == {torch.tensor(weight).item() for weight in (0.99, 1 - 0.99, 0.5)}
     raw, _ = refined(refiner_of(model_of(tmp_path, 'refiner.leftover="raw"')), items)
     left = raw.rounds[-1].undecided
     assert left.any() and torch.equal(raw.weights[left], raw.predicted[left]) and (raw.weights[left] != 0.5).any()

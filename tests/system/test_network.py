@@ -1,5 +1,6 @@
 """The slots as one network."""
 
+import copy
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 import torch
 
 from tests.fixtures.documents import random_documents
-from tests.fixtures.systems import tiny_config, tiny_model
+from tests.fixtures.systems import shared_model, tiny_config, tiny_model
 from unshuffle.decode.contracts import Gold, Search
 from unshuffle.encoders.paragraph.grn import GRNConfig
 from unshuffle.encoders.sentence.bilstm import BiLSTMConfig
@@ -34,8 +35,8 @@ def gold_of(items: list[Item]) -> Gold:
 
 @every_system
 @torch.inference_mode()
-def test_a_batch_is_its_documents_one_by_one(name: str, tmp_path: Path) -> None:
-    model = tiny_model(name, tmp_path, DOCUMENTS)
+def test_a_batch_is_its_documents_one_by_one(name: str) -> None:
+    model = shared_model(name)
     network, items = model.network, prepared(model)
     whole = collate(items)
     together = network.read(whole)
@@ -148,8 +149,9 @@ def test_weights_that_come_with_the_documents_stand_in_for_the_refiner(tmp_path:
 
 
 @every_system
-def test_a_step_of_training_reaches_every_part(name: str, tmp_path: Path) -> None:
-    model = tiny_model(name, tmp_path, DOCUMENTS)
+def test_a_step_of_training_reaches_every_part(name: str) -> None:
+    model = shared_model(name)
+    model = replace(model, network=copy.deepcopy(model.network))
     items = [item for item in prepared(model) if item.graph.sentences > 1]
     model.network.train()
     loss = model.network(collate(items), gold_of(items))

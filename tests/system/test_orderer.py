@@ -1,5 +1,6 @@
 """Sentences in any order in, an order out, whatever the sentences are."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -116,9 +117,11 @@ def test_rounds_are_the_documents_own(orderer: Orderer) -> None:
         assert found.rounds
         for step in found.rounds:
             assert {(pair.first, pair.second) for pair in step.weights} == links
-            assert {(pair.first, pair.second) for pair in step.weights if pair.probability == 0.5} >= set(step.undecided)
+            assert {(pair.first, pair.second) for pair in step.weights if pair.probability == 0.5} >= set(
+                step.undecided
+            )
         open_pairs = [set(step.undecided) for step in found.rounds]
-        assert all(after <= before for before, after in zip(open_pairs, open_pairs[1:], strict=False))
+        assert all(after <= before for before, after in pairwise(open_pairs))
 
 
 def test_an_unsure_order_can_be_left_as_it_was(orderer: Orderer) -> None:

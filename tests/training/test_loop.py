@@ -77,7 +77,9 @@ def ran(fabric: Fabric, stage: Scripted, folder: Path, **options: float) -> list
     return list(train(fabric, stage, CONFIG, seed=1, checkpoint=Checkpoint(folder, "x"), **settings))  # type: ignore[arg-type]
 
 
-def test_it_stops_after_patience_and_goes_back_to_the_best_epoch(fabric: Fabric, items: list[Item], tmp_path: Path) -> None:
+def test_it_stops_after_patience_and_goes_back_to_the_best_epoch(
+    fabric: Fabric, items: list[Item], tmp_path: Path
+) -> None:
     stage = Scripted(items, [1, 5, 5, 4, 3, 9])
     progress = ran(fabric, stage, tmp_path)
     scores = [step.score for step in progress if step.score is not None]
@@ -89,7 +91,9 @@ def test_it_stops_after_patience_and_goes_back_to_the_best_epoch(fabric: Fabric,
     assert again.module.value.item() == stage.after[1]
 
 
-def test_it_stops_after_the_last_epoch_and_when_its_time_is_up(fabric: Fabric, items: list[Item], tmp_path: Path) -> None:
+def test_it_stops_after_the_last_epoch_and_when_its_time_is_up(
+    fabric: Fabric, items: list[Item], tmp_path: Path
+) -> None:
     stage = Scripted(items, range(100))
     assert len([step for step in ran(fabric, stage, tmp_path / "a", epochs=4) if step.score is not None]) == 4
     boxed = Scripted(items, range(100))
@@ -99,7 +103,9 @@ def test_it_stops_after_the_last_epoch_and_when_its_time_is_up(fabric: Fabric, i
     assert ran(fabric, Scripted(items, []), tmp_path / "b", minutes=1e-9) == []
 
 
-def test_every_epoch_sees_every_document_once_but_those_of_one_sentence(fabric: Fabric, items: list[Item], tmp_path: Path) -> None:
+def test_every_epoch_sees_every_document_once_but_those_of_one_sentence(
+    fabric: Fabric, items: list[Item], tmp_path: Path
+) -> None:
     stage = Scripted(items, range(3))
     progress = ran(fabric, stage, tmp_path, epochs=3)
     seen = stage.module.seen

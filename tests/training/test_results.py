@@ -69,13 +69,17 @@ def test_shuffles_depend_on_seed_and_number_only() -> None:
 
 
 def test_the_same_run_makes_the_same_file(tmp_path: Path) -> None:
-    made = [Prediction(str(number), 0, tuple(np.random.default_rng(number).permutation(5).tolist())) for number in range(9)]
+    made = [
+        Prediction(str(number), 0, tuple(np.random.default_rng(number).permutation(5).tolist())) for number in range(9)
+    ]
     write_predictions(tmp_path / "a.gz", made)
     write_predictions(tmp_path / "b.gz", made)
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
 
 
-@pytest.mark.parametrize("line", ["", "{}", '{"id": "a", "shuffle": 0, "order": [0, 0]}', '{"id": "a", "order": [0]}', "[1]"])
+@pytest.mark.parametrize(
+    "line", ["", "{}", '{"id": "a", "shuffle": 0, "order": [0, 0]}', '{"id": "a", "order": [0]}', "[1]"]
+)
 def test_what_is_no_prediction_is_one_line(tmp_path: Path, line: str) -> None:
     file = tmp_path / "made.jsonl"
     file.write_text('{"id": "a", "shuffle": 0, "order": [1, 0]}\n' + line + "\n")
@@ -84,11 +88,30 @@ def test_what_is_no_prediction_is_one_line(tmp_path: Path, line: str) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("content", [b"\x1f\x8b\x08\0broken", b"\xff\xfe", None])
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "made.orders.jsonl.gz"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(DataError, match=r"made\.orders\.jsonl\.gz: it cannot be read") as error:
+        list(read_predictions(file))
+    assert "\n" not in str(error.value)
+
+
 def test_a_result_says_what_was_run(tmp_path: Path) -> None:
     made = [Prediction("a", shuffle, (0, 2, 1)) for shuffle in range(3)]
     result = Result(
-        system="se-grn", dataset="tiny", seed=4, command="unshuffle train", config={}, data_hash="x", minutes=0.1,
-        parameters=5, valid={}, test=plain(figures(made)), notes={},
+        system="se-grn",
+        dataset="tiny",
+        seed=4,
+        command="unshuffle train",
+        config={},
+        data_hash="x",
+        minutes=0.1,
+        parameters=5,
+        valid={},
+        test=plain(figures(made)),
+        notes={},
     )
     path = result.write(tmp_path, made)
     assert path.name == "se-grn-tiny-4.json"

@@ -130,7 +130,7 @@ def test_both_directions_are_learnt_and_no_pair_is_no_trouble() -> None:
     torch.testing.assert_close(both_ways(logits, truth), expected)
     nothing = both_ways(logits, truth, torch.tensor([False, False]))
     nothing.backward()
-    assert float(nothing) == 0 and not logits.grad.any()  # type: ignore[union-attr]
+    assert nothing.item() == 0 and not logits.grad.any()  # type: ignore[union-attr]
 
 
 def test_a_tie_is_half_right() -> None:

@@ -1,8 +1,9 @@
 """An LSTM over sentences laid end to end: no padding, and one large product for the weight gradient.
 
 Torch's own LSTM on packed sequences adds up the gradient of the recurrent weights step by step; on a processor that
-takes most of the training time. Here the loop over words only carries states, in both directions at once, and
-everything that does not depend on the carried state is one operation over all words.
+takes most of the training time. Here the loop over words only carries states, in both directions at once, everything
+that does not depend on the carried state is one operation over all words, and what is computed within a step is small
+enough to stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -46,76 +47,91 @@ class Layout:
 
 
 class _SideBySide(torch.autograd.Function):
-    """Hidden states of LSTMs that read side by side; gates are stacked input, forget, candidate, output."""
+    """Hidden states of LSTMs that read side by side; gates are stacked input, forget, candidate, output.
+
+    `projected` is turned into activations in place: it must be nobody else's, and no gradient may need its value.
+    Gives the states at all places, and those at which the sentences end, by falling length.
+    """
 
     @staticmethod
-    def forward(ctx: Any, projected: Tensor, recurrent: Tensor, previous: Tensor, sizes: list[int]) -> Tensor:
-        words, directions, gates_width = projected.shape
+    def forward(
+        ctx: Any, projected: Tensor, recurrent: Tensor, previous: Tensor, ends: Tensor, sizes: list[int]
+    ) -> tuple[Tensor, Tensor]:
+        gates = projected.detach()  # (directions, words, 4 width)
+        directions, words, gates_width = gates.shape
         width = gates_width // 4
-        gates = projected.clone()  # (words, 2, 4 width), turned into activations in place
-        cells = projected.new_empty(words, directions, width)
-        hidden = projected.new_empty(words, directions, width)
-        transposed = recurrent.transpose(1, 2)
+        cells = gates.new_empty(directions, words, width)
+        squashed = gates.new_empty(directions, words, width)  # cells after their tanh
+        hidden = gates.new_empty(directions, words, width)
+        transposed = recurrent.transpose(1, 2).contiguous()
         place = 0
         for step, size in enumerate(sizes):
             here = slice(place, place + size)
-            gate = gates[here]
+            gate = gates[:, here]
             if step:
                 before = slice(place - sizes[step - 1], place - sizes[step - 1] + size)
                 for direction in range(directions):
-                    gate[:, direction].addmm_(hidden[before, direction], transposed[direction])
+                    gate[direction].addmm_(hidden[direction, before], transposed[direction])
             gate[..., : 2 * width].sigmoid_()
-            gate[..., 2 * width : 3 * width].tanh_()
-            gate[..., 3 * width :].sigmoid_()
-            cell = torch.mul(gate[..., :width], gate[..., 2 * width : 3 * width], out=cells[here])
+            let_in, forget, candidate, let_out = gate.split(width, 2)
+            candidate.tanh_()
+            let_out.sigmoid_()
+            cell = torch.mul(let_in, candidate, out=cells[:, here])
             if step:
-                cell.addcmul_(gate[..., width : 2 * width], cells[before])
-            torch.mul(gate[..., 3 * width :], cell.tanh(), out=hidden[here])
+                cell.addcmul_(forget, cells[:, before])
+            torch.mul(let_out, torch.tanh(cell, out=squashed[:, here]), out=hidden[:, here])
             place += size
-        ctx.save_for_backward(gates, cells, hidden, recurrent, previous)
+        ctx.save_for_backward(gates, cells, squashed, hidden, recurrent, previous)
         ctx.sizes = sizes
-        return hidden
+        ctx.set_materialize_grads(False)
+        return hidden, hidden.index_select(1, ends)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        (grad_hidden,) = grads
-        gates, cells, hidden, recurrent, previous = ctx.saved_tensors
+        grad_hidden, grad_last = grads
+        gates, cells, squashed, hidden, recurrent, previous = ctx.saved_tensors
         sizes = ctx.sizes
-        words, directions, width = hidden.shape
-        shaped = gates.view(words, directions, 4, width)
-        let_in, forget, candidate, let_out = shaped.unbind(2)
-        squashed = cells.tanh()
-        through = let_out * (1 - squashed * squashed)  # hidden -> cell
-        factor = torch.zeros_like(shaped)  # cell (for the third gate: hidden) -> gate before its squashing
-        torch.mul(candidate, let_in * (1 - let_in), out=factor[:, :, 0])
-        factor[sizes[0] :, :, 1] = cells[previous] * (forget * (1 - forget))[sizes[0] :]
-        torch.mul(let_in, 1 - candidate * candidate, out=factor[:, :, 2])
-        torch.mul(squashed, let_out * (1 - let_out), out=factor[:, :, 3])
-        grad_gates = torch.empty_like(shaped)
-        flat = grad_gates.view(words, directions, 4 * width)
-        carry_hidden = hidden.new_zeros(sizes[0], directions, width)
-        carry_cell = hidden.new_zeros(sizes[0], directions, width)
+        directions, words, width = hidden.shape
+        grad_gates = torch.empty_like(gates)
+        # Rows stand by falling length, so a sentence joins with the gradient of its end exactly when it is reached.
+        shape = directions, sizes[0], width
+        carry_hidden = hidden.new_zeros(shape) if grad_last is None else grad_last.clone()
+        carry_cell = hidden.new_zeros(shape)
         place = words
         for step in range(len(sizes) - 1, -1, -1):
             size = sizes[step]
             place -= size
             here = slice(place, place + size)
-            upstream = carry_hidden[:size]
-            upstream += grad_hidden[here]
-            cell = carry_cell[:size]
-            cell.addcmul_(upstream, through[here])
-            torch.mul(cell[:, :, None], factor[here, :, :3], out=grad_gates[here, :, :3])
-            torch.mul(upstream, factor[here, :, 3], out=grad_gates[here, :, 3])
-            if step:
-                cell.mul_(forget[here])
-                for direction in range(directions):
-                    torch.mm(flat[here, direction], recurrent[direction], out=upstream[:, direction])
-        later = flat[sizes[0] :]
-        before = hidden[previous]
-        grad_recurrent = torch.stack(
-            [later[:, direction].t() @ before[:, direction] for direction in range(directions)]
-        )
-        return flat, grad_recurrent, None, None
+            upstream, cell = carry_hidden[:, :size], carry_cell[:, :size]
+            if grad_hidden is not None:
+                upstream += grad_hidden[:, here]
+            let_in, forget, candidate, let_out = gates[:, here].split(width, 2)
+            to_let_in, to_forget, to_candidate, to_let_out = grad_gates[:, here].split(width, 2)
+            bent = squashed[:, here]
+            _through_sigmoid(upstream * bent, let_out, to_let_out)
+            cell += _through_tanh(upstream * let_out, bent)
+            _through_sigmoid(cell * candidate, let_in, to_let_in)
+            _through_tanh(cell * let_in, candidate, to_candidate)
+            if not step:
+                to_forget.zero_()
+                break
+            before = slice(place - sizes[step - 1], place - sizes[step - 1] + size)
+            _through_sigmoid(cell * cells[:, before], forget, to_forget)
+            cell *= forget
+            for direction in range(directions):
+                torch.mm(grad_gates[direction, here], recurrent[direction], out=upstream[direction])
+        later = grad_gates[:, sizes[0] :].transpose(1, 2)
+        return grad_gates, torch.bmm(later, hidden.index_select(1, previous)), None, None, None
+
+
+def _through_sigmoid(upstream: Tensor, value: Tensor, out: Tensor) -> None:
+    torch.ops.aten.sigmoid_backward.grad_input(upstream, value, grad_input=out)
+
+
+def _through_tanh(upstream: Tensor, value: Tensor, out: Tensor | None = None) -> Tensor:
+    out = upstream if out is None else out
+    torch.ops.aten.tanh_backward.grad_input(upstream, value, grad_input=out)
+    return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +153,14 @@ class _Weights:
 
 def read_both_ways(lstm: nn.LSTM, words: Tensor, layout: Layout) -> Tensor:
     """(words, width) -> (words, 2, hidden): states of a one-layer bidirectional LSTM, in the layout's places."""
-    forward, backward = _Weights.of(lstm), _Weights.of(lstm, "_reverse")
-    weight = torch.cat([forward.word, backward.word])
-    both = torch.addmm(torch.cat([forward.bias, backward.bias]), words, weight.t()).view(len(words), 2, -1)
-    projected = torch.stack([both[layout.forward, 0], both[layout.backward, 1]], 1)  # (words, 2, 4 hidden)
-    return _side_by_side(projected, torch.stack([forward.recurrent, backward.recurrent]), layout)
+    hidden, _ = _both_ways(lstm, words, layout)
+    return hidden.transpose(0, 1)
+
+
+def read_to_the_ends(lstm: nn.LSTM, words: Tensor, layout: Layout) -> Tensor:
+    """(words, width) -> (sentences, 2 hidden): where both directions stop."""
+    _, last = _both_ways(lstm, words, layout)
+    return torch.empty_like(last).index_copy(1, layout.order, last).transpose(0, 1).flatten(1)
 
 
 def read_one_way(lstm: nn.LSTM, inputs: Tensor, initial: Tensor, layout: Layout) -> Tensor:
@@ -151,9 +170,20 @@ def read_one_way(lstm: nn.LSTM, inputs: Tensor, initial: Tensor, layout: Layout)
     first = layout.sizes[0]
     # The initial state acts once, so it joins the first step's input; the initial cell is zero.
     started = torch.cat([projected[:first] + initial @ weights.recurrent.t(), projected[first:]])
-    return _side_by_side(started[:, None], weights.recurrent[None], layout)[:, 0]
+    hidden, _ = _side_by_side(started[None], weights.recurrent[None], layout)
+    return hidden[0]
 
 
-def _side_by_side(projected: Tensor, recurrent: Tensor, layout: Layout) -> Tensor:
-    states: Tensor = _SideBySide.apply(projected, recurrent, layout.previous, layout.sizes)  # type: ignore[no-untyped-call]
-    return states
+def _both_ways(lstm: nn.LSTM, words: Tensor, layout: Layout) -> tuple[Tensor, Tensor]:
+    forward, backward = _Weights.of(lstm), _Weights.of(lstm, "_reverse")
+    # Narrow words are put in their places, not the wide gates that they become.
+    inputs = words.index_select(0, torch.cat([layout.forward, layout.backward])).view(2, len(words), -1)
+    bias = torch.stack([forward.bias, backward.bias])[:, None]
+    projected = torch.baddbmm(bias, inputs, torch.stack([forward.word, backward.word]).transpose(1, 2))
+    return _side_by_side(projected, torch.stack([forward.recurrent, backward.recurrent]), layout)
+
+
+def _side_by_side(projected: Tensor, recurrent: Tensor, layout: Layout) -> tuple[Tensor, Tensor]:
+    ends = layout.last[layout.order]
+    found: tuple[Tensor, Tensor] = _SideBySide.apply(projected, recurrent, layout.previous, ends, layout.sizes)  # type: ignore[no-untyped-call]
+    return found

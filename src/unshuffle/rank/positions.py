@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from unshuffle.errors import DataError
 from unshuffle.rank.constraints import Constraints
@@ -21,6 +20,8 @@ def by_positions(
     Under constraints sentences are assigned inside their windows, then precedences that are still broken are mended
     by putting the first allowed sentence at each place.
     """
+    from scipy.optimize import linear_sum_assignment  # an eighth of the start of a command that seldom needs it
+
     given = np.array(scores, dtype=np.float64)
     given = given.reshape(0, 0) if given.size == 0 else given
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not np.isfinite(given).all():

@@ -20,17 +20,18 @@ from unshuffle.graph.batch import Item, collate
 from unshuffle.result import Coherence, Move, Transition
 from unshuffle.seeds import derived
 from unshuffle.system.network import Network
-from unshuffle.system.stream import CELLS
 
 ALL_ORDERS = 6
 """Up to so many sentences every order is looked at."""
 RANDOM_ORDERS = 500
-ALL_MOVES = 40
+ALL_MOVES = 24
 """Up to so many sentences every move is tried."""
 LONG_STEP = 3
 """How far a sentence of a longer text is moved at most."""
-BUDGET = 800_000
-"""Orders times squared sentences spent on a text; three times as much goes to moves."""
+BUDGET = 300_000
+"""Orders times squared sentences spent on a text's percentile, and once more on its moves."""
+CELLS = 4_000
+"""Orders times squared sentences scored at once; what they need stays in the processor's cache."""
 MOVES = 3
 """Moves that are proposed."""
 EQUAL = 1e-5
@@ -146,7 +147,7 @@ def _moves(size: int, choices: NDArray[np.float64]) -> Iterator[tuple[int, int]]
     worst = np.argsort(choices, kind="stable").tolist()
     steps = [step for far in range(1, LONG_STEP + 1) for step in (far, -far)]
     near = ((one, one + step) for one in worst for step in steps if 0 <= one + step < size)
-    yield from islice(near, max(20, 3 * BUDGET // size**2))
+    yield from islice(near, max(20, BUDGET // size**2))
 
 
 def _moved(order: Order, move: tuple[int, int]) -> Order:

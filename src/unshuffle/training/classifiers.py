@@ -14,8 +14,9 @@ from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import Batch, Item, collate
 from unshuffle.refine.classifier import PairClassifier, normalised
 from unshuffle.refine.iterative import Refiner
-from unshuffle.refine.noise import cloud
+from unshuffle.refine.noise import Clouded, cloud
 from unshuffle.training.loop import Drawn, draw
+from unshuffle.training.processes import rank, ranks, summed
 
 
 def pair_truth(batch: Batch, gold: Gold) -> Tensor:
@@ -34,6 +35,30 @@ def both_ways(logits: Tensor, truth: Tensor, among: Tensor | None = None) -> Ten
     return binary_cross_entropy_with_logits(logits, torch.stack([truth, 1 - truth]))
 
 
+def linked_pairs(items: Sequence[Item]) -> int:
+    """How many linked pairs some documents have."""
+    return sum(item.graph.pairs.shape[1] for item in items)
+
+
+def clouded_share(
+    drawn: Drawn, truth: Tensor, *, known: float, noise_share: float, mask_share: float
+) -> tuple[Clouded, int]:
+    """Link weights of the pairs here, and how many do not tell the truth among those of all processes.
+
+    Chance is drawn for all of them in each process, so that a pair's weight does not depend on who has it.
+    """
+    generator = torch.Generator().manual_seed(drawn.seed)
+    here = slice(0, len(truth))
+    if drawn.whole is not None:
+        before = linked_pairs(drawn.whole.items[: drawn.first])
+        here = slice(before, before + len(truth))
+        everywhere = truth.new_zeros(linked_pairs(drawn.whole.items))
+        everywhere[here] = truth
+        truth = everywhere
+    found = cloud(truth, known=known, noise_share=noise_share, mask_share=mask_share, generator=generator)
+    return Clouded(found.weights[here], found.changed[here]), int(found.changed.sum())
+
+
 class InitialTask(nn.Module):
     """Every linked pair, all link weights at 0.5."""
 
@@ -46,7 +71,8 @@ class InitialTask(nn.Module):
         batch = collate(drawn.items)
         truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
         weights = torch.full_like(truth, 0.5)
-        return both_ways(self.classifier(self.classifier.encode(batch, None), batch.graph, weights), truth)
+        loss = both_ways(self.classifier(self.classifier.encode(batch, None), batch.graph, weights), truth)
+        return drawn.weighed(loss, len(truth), linked_pairs((drawn.whole or drawn).items))
 
 
 class IterativeTask(nn.Module):
@@ -61,15 +87,13 @@ class IterativeTask(nn.Module):
         """Pairs whose weight does not tell the truth count as much as all that do."""
         batch = collate(drawn.items)
         truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
-        clouded = cloud(
-            truth,
-            known=self.known,
-            noise_share=self.noise_share,
-            mask_share=self.mask_share,
-            generator=torch.Generator().manual_seed(drawn.seed),
+        clouded, changed = clouded_share(
+            drawn, truth, known=self.known, noise_share=self.noise_share, mask_share=self.mask_share
         )
         logits = self.classifier(self.classifier.encode(batch, None), batch.graph, clouded.weights)
-        return both_ways(logits, truth, clouded.changed) + both_ways(logits, truth, ~clouded.changed)
+        here, pairs = int(clouded.changed.sum()), linked_pairs((drawn.whole or drawn).items)
+        wrong = drawn.weighed(both_ways(logits, truth, clouded.changed), here, changed)
+        return wrong + drawn.weighed(both_ways(logits, truth, ~clouded.changed), len(truth) - here, pairs - changed)
 
 
 def shuffled_batches(items: Sequence[Item], seed: int, size: int = 32) -> list[Drawn]:
@@ -91,13 +115,14 @@ class InitialStage:
     def score(self) -> float:
         """Share of linked validation pairs put right, ties counting half."""
         right = pairs = 0.0
-        for drawn in self._valid:
+        for drawn in self._valid[rank() :: ranks()]:
             batch = collate(drawn.items)
             truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
             encoded = self._classifier.encode(batch, None)
             predicted = normalised(self._classifier(encoded, batch.graph, torch.full_like(truth, 0.5)))
             right += rightly(predicted, truth)
             pairs += len(truth)
+        right, pairs = summed([right, pairs])
         return 100 * right / max(pairs, 1)
 
 
@@ -124,11 +149,12 @@ class IterativeStage:
         """Share of linked validation pairs put right, ties counting half."""
         self._refiner.eval()
         right = pairs = 0.0
-        for drawn in self._valid:
+        for drawn in self._valid[rank() :: ranks()]:
             batch = collate(drawn.items)
             truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
             right += rightly(self._refiner(batch).predicted, truth)
             pairs += len(truth)
+        right, pairs = summed([right, pairs])
         return 100 * right / max(pairs, 1)
 
 

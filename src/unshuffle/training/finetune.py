@@ -103,11 +103,12 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
     _check(job)
     orderer = Orderer.from_pretrained(job.source, parser=job.parser)
     model = orderer.model
+    training = settings(job, model.config)
     train, valid = _parsed(job, orderer)
     before = figures(predict(orderer, valid, shuffles=SHUFFLES, seed=job.seed), valid)
     old = {name: value.clone() for name, value in model.network.state_dict().items()}
     torch.manual_seed(derived(job.seed, "fine-tune") % 2**31)
-    for progress in _trained(job, model, train, valid):
+    for progress in _trained(job, training, model, train, valid):
         report(progress)
     model.network.requires_grad_(True).eval()
     after = figures(predict(orderer, valid, shuffles=SHUFFLES, seed=job.seed), valid)
@@ -117,7 +118,7 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
     result = FineTuned(before, after, len(train), len(valid), improved)
     write_json(
         job.out / "fine-tune.json",
-        result.to_json() | {"source": job.source, "training": asdict(settings(job, model.config))},
+        result.to_json() | {"source": job.source, "training": asdict(training)},
     )
     save_model(replace(model, name=job.out.name, card=_card(model, result)), job.out)
     return result
@@ -159,9 +160,11 @@ def _parsed(job: FineTuning, orderer: Orderer) -> tuple[tuple[Document, ...], tu
     return tuple(parser.mentions(train)), tuple(parser.mentions(valid))
 
 
-def _trained(job: FineTuning, model: Model, train: Sequence[Document], valid: Sequence[Document]) -> Iterator[Progress]:
+def _trained(
+    job: FineTuning, training: TrainingConfig, model: Model, train: Sequence[Document], valid: Sequence[Document]
+) -> Iterator[Progress]:
     """All stages where the refiner learns too; only the ordering model where it is fixed."""
-    network, training = model.network, settings(job, model.config)
+    network = model.network
     items, held = list(model.preparer.items(train)), list(model.preparer.items(valid))
     weights = hashlib.sha256((find_folder(job.source) / "model.safetensors").read_bytes()).hexdigest()[:16]
     run = Run(

@@ -13,9 +13,12 @@ from torch import Tensor, nn
 
 from unshuffle.graph.batch import Item
 from unshuffle.seeds import derived
+from unshuffle.training.batching import epoch_batches
 from unshuffle.training.checkpoint import Checkpoint, Position, load_trained, trained_state
 from unshuffle.training.config import TrainingConfig
+from unshuffle.training.memory import keep_memory
 from unshuffle.training.optimizers import build_optimizer, rate
+from unshuffle.training.processes import agreed, leads, rank, ranks, summed
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -28,6 +31,29 @@ class Drawn:
     items: tuple[Item, ...]
     orders: tuple[tuple[int, ...], ...]
     seed: int
+    whole: Drawn | None = None
+    """What all processes together take at this step; None where there is one process."""
+    first: int = 0
+    """Place in the whole of the first document here."""
+    ranks: int = 1
+    idle: bool = False
+    """Whether there were too few documents: the one here goes along without weight."""
+
+    def share(self, rank: int, ranks: int) -> Drawn:
+        """The documents of one process; all shares together are the whole."""
+        if ranks == 1:
+            return self
+        start, end = (len(self.items) * place // ranks for place in (rank, rank + 1))
+        idle = start == end
+        if idle:
+            start, end = 0, 1
+        return Drawn(self.items[start:end], self.orders[start:end], self.seed, self, start, ranks, idle)
+
+    def weighed(self, mean: Tensor, here: int, everywhere: int) -> Tensor:
+        """A mean over what is here, so that the processes' gradients average to that of the mean over everything."""
+        if self.whole is None:
+            return mean
+        return mean * (0.0 if self.idle else self.ranks * here / max(everywhere, 1))
 
 
 class Stage(Protocol):
@@ -90,19 +116,22 @@ def train(
         load_trained(stage.module, best)
         return
     module, optimizer = fabric.setup(stage.module, optimizer)
+    keep_memory()
     saved = started = time.monotonic()
     spent = position.minutes
     while not _done(position, epochs, patience, minutes):
         epoch = position.epoch
-        order = np.random.default_rng(derived(seed, stage.name, "order", epoch)).permutation(teach)
+        batches = epoch_batches(stage.items, teach, config.batch, derived(seed, stage.name, "order", epoch))
         module.train()
         for step in range(position.step, steps):
             drawn_seed = derived(seed, stage.name, epoch, step)
-            drawn = draw(stage.items, order[step * config.batch : (step + 1) * config.batch].tolist(), drawn_seed)
+            whole = draw(stage.items, batches[step], drawn_seed)
+            drawn = whole.share(rank(), ranks())
             share = rate(config, epoch * steps + step, epochs * steps)
             for group, full in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = full * share
-            torch.manual_seed(drawn_seed)  # dropout: a resumed run draws what an unbroken one would have drawn
+            # Dropout: a resumed run draws what an unbroken one would have drawn, and no process what another draws.
+            torch.manual_seed(drawn_seed if leads() else derived(drawn_seed, "rank", rank()))
             optimizer.zero_grad()
             loss: Tensor = module(drawn)
             fabric.backward(loss)
@@ -111,10 +140,13 @@ def train(
             optimizer.step()
             now = time.monotonic()
             position = replace(
-                position, step=step + 1, loss=position.loss + loss.item(), minutes=spent + (now - started) / 60
+                position,
+                step=step + 1,
+                loss=position.loss + summed([loss.item()])[0] / ranks(),
+                minutes=agreed(spent + (now - started) / 60),
             )
             yield Progress(stage.name, epoch, epochs, step + 1, steps, position.loss / (step + 1))
-            if now - saved > config.checkpoint_minutes * 60:
+            if leads() and now - saved > config.checkpoint_minutes * 60:
                 checkpoint.save(position, stage.module, optimizer, best)
                 saved = time.monotonic()
             if minutes and position.minutes >= minutes:
@@ -124,15 +156,17 @@ def train(
             score = stage.score()
         mean = position.loss / max(position.step, 1)
         position = replace(position, epoch=epoch + 1, step=0, loss=0.0, scores=(*position.scores, score))
-        position = replace(position, minutes=spent + (time.monotonic() - started) / 60)
+        position = replace(position, minutes=agreed(spent + (time.monotonic() - started) / 60))
         if position.best_epoch == epoch:
             best = {name: value.clone() for name, value in trained_state(stage.module).items()}
-        checkpoint.save(position, stage.module, optimizer, best)
+        if leads():
+            checkpoint.save(position, stage.module, optimizer, best)
         saved = time.monotonic()
         yield Progress(stage.name, epoch, epochs, steps, steps, mean, score, max(position.scores))
     load_trained(stage.module, best)
     cut = bool(minutes) and not _done(position, epochs, patience, 0)
-    checkpoint.save(replace(position, finished=True, cut=cut), stage.module, optimizer, best)
+    if leads():
+        checkpoint.save(replace(position, finished=True, cut=cut), stage.module, optimizer, best)
 
 
 def _done(position: Position, epochs: int, patience: int, minutes: float) -> bool:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold, Search
+from unshuffle.decode.pair_matrix import PairMatrix
 from unshuffle.encoders.contracts import Encoded
 from unshuffle.graph.batch import Item, collate
-from unshuffle.metrics.summary import OrderPair, Score, summarise
-from unshuffle.refine.noise import cloud
+from unshuffle.metrics.summary import OrderPair, Score, Tally, tally
 from unshuffle.system.network import Network
-from unshuffle.training.classifiers import both_ways, pair_truth, shuffled_batches
+from unshuffle.training.classifiers import both_ways, clouded_share, linked_pairs, pair_truth, shuffled_batches
 from unshuffle.training.loop import Drawn
+from unshuffle.training.processes import rank, ranks, summed
 
 
 class OrderingTask(nn.Module):
@@ -28,7 +30,7 @@ class OrderingTask(nn.Module):
     def forward(self, drawn: Drawn) -> Tensor:
         """Negative log-likelihood of the true orders."""
         loss: Tensor = self.network(collate(drawn.items), Gold.of([list(order) for order in drawn.orders]))
-        return loss
+        return decoder_share(self.network, drawn, loss)
 
 
 class JointTask(nn.Module):
@@ -54,22 +56,35 @@ class JointTask(nn.Module):
         pair_loss = truth.new_zeros(())
         if refiner.initial is not None:
             pair_loss = both_ways(refiner.initial(encoded, batch.graph, torch.full_like(truth, 0.5)), truth)
+            pair_loss = drawn.weighed(pair_loss, len(truth), linked_pairs((drawn.whole or drawn).items))
         if refiner.iterative is not None:
             share = refiner.config.noise_share
-            clouded = cloud(
+            clouded, changed = clouded_share(
+                drawn,
                 truth,
                 known=refiner.config.known_weight,
                 noise_share=0.2 if share == "auto" else share,
                 mask_share=refiner.config.mask_share,
-                generator=torch.Generator().manual_seed(drawn.seed),
             )
             logits = refiner.iterative(encoded, batch.graph, clouded.weights)
-            pair_loss = pair_loss + both_ways(logits, truth, clouded.changed)
+            wrong = both_ways(logits, truth, clouded.changed)
+            pair_loss = pair_loss + drawn.weighed(wrong, int(clouded.changed.sum()), changed)
         with torch.no_grad():
             weights = refiner(batch, encoded).weights
         states = network.paragraph_encoder(encoded, batch.graph, weights)
         loss: Tensor = network.decoder.loss(states, batch.graph, gold)  # type: ignore[operator]
-        return loss + self.pair_loss_weight * pair_loss
+        return decoder_share(network, drawn, loss) + self.pair_loss_weight * pair_loss
+
+
+def decoder_share(network: Network, drawn: Drawn, loss: Tensor) -> Tensor:
+    """A decoder's loss with the weight of the documents here: a mean over documents, or over all ordered pairs."""
+    whole = (drawn.whole or drawn).items
+    if isinstance(network.decoder, PairMatrix):
+        here, everywhere = (
+            sum(item.graph.sentences * (item.graph.sentences - 1) for item in items) for items in (drawn.items, whole)
+        )
+        return drawn.weighed(loss, here, everywhere)
+    return drawn.weighed(loss, len(drawn.items), len(whole))
 
 
 class OrderingStage:
@@ -101,8 +116,17 @@ class OrderingStage:
     def validate(self) -> Score:
         """All measures on validation."""
         pairs = []
-        for drawn in self._valid:
+        for drawn in self._valid[rank() :: ranks()]:
             batch = collate(drawn.items)
             found = self._network.search(self._network.read(batch), batch, Search(beam=self._beam))
             pairs += [OrderPair(best.orders[0], true) for best, true in zip(found, drawn.orders, strict=True)]
-        return summarise(pairs)
+        return gathered(tally(pairs)).score()
+
+
+def gathered(mine: Tally) -> Tally:
+    """The tally of all processes."""
+    names = [field.name for field in fields(Tally) if field.name != "within"]
+    *sums, one, two, three = summed([*(getattr(mine, name) for name in names), *mine.within])
+    kinds = {name: type(getattr(mine, name)) for name in names}
+    totals = {name: kinds[name](value) for name, value in zip(names, sums, strict=True)}
+    return Tally(**totals, within=(int(one), int(two), int(three)))

@@ -7,6 +7,7 @@ import json
 import platform
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -59,8 +60,8 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
     """One line a document and shuffle; no text."""
 
     def write(temporary: Path) -> None:
-        # A fixed time stamp, so that equal predictions are equal files.
-        with gzip.GzipFile(temporary, "wb", mtime=0) as out:
+        # No time stamp and no name of the temporary file, so that equal predictions are equal files.
+        with temporary.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as out:
             for prediction in predictions:
                 out.write((json.dumps(asdict(prediction)) + "\n").encode())
 
@@ -68,17 +69,21 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
 
 
 def read_predictions(path: Path) -> Iterator[Prediction]:
-    """The reverse of `write_predictions`."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                row = json.loads(line)
-                order = tuple(int(place) for place in row["order"])
-                yield Prediction(str(row["id"]), int(row["shuffle"]), order)
-            except (ValueError, KeyError, TypeError):
-                raise DataError(f"{path} line {number}: expected id, shuffle and order.") from None
-            if sorted(order) != list(range(len(order))):
-                raise DataError(f"{path} line {number}: the order is not a permutation.")
+    """The reverse of `write_predictions`; a file that is not compressed is read as well."""
+    try:
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: it cannot be read ({error}). Give the predictions of an earlier run.") from None
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            row = json.loads(line)
+            prediction = Prediction(str(row["id"]), int(row["shuffle"]), tuple(int(place) for place in row["order"]))
+        except (ValueError, KeyError, TypeError):
+            raise DataError(f"{path} line {number}: expected id, shuffle and order.") from None
+        if sorted(prediction.order) != list(range(len(prediction.order))):
+            raise DataError(f"{path} line {number}: the order is not a permutation.")
+        yield prediction
 
 
 def versions() -> dict[str, str]:

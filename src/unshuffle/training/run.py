@@ -26,6 +26,7 @@ from unshuffle.text.vectors import load_vectors
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits, parsed, sentences_of, vectors_for
 from unshuffle.training.loop import Progress
+from unshuffle.training.processes import Launched, leads
 from unshuffle.training.stages import Run, train_stages
 
 if TYPE_CHECKING:
@@ -53,10 +54,11 @@ class Job:
 
 def train_system(job: Job, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
     """Trains all stages and saves the model; a run that was cut off goes on with `resume`."""
-    fabric = new_fabric(job.out, job.seed)
+    fabric = new_fabric(job.out, job.seed, Launched.read())
     marker = job.out / "stages"
     if marker.exists() and any(marker.iterdir()) and not job.resume:
         raise ConfigError(f"{job.out}: a training is there already. Say --resume to go on, or choose another --out.")
+    fabric.barrier()  # before the first of them makes the folder that the others have just looked for
     cache = job.cache or job.out / "parses"
     train = parsed(job.data.train, job.parser or job.config.parser, cache)
     valid = parsed(job.data.valid, job.parser or job.config.parser, cache)
@@ -72,6 +74,8 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
         folder=job.stages or marker,
     )
     for step, progress in enumerate(train_stages(run, model.network, items, list(model.preparer.items(valid)))):
+        if not leads():
+            continue
         report(progress)
         if progress.score is not None:
             fabric.log(f"{progress.stage}/valid", progress.score, step=progress.epoch)
@@ -87,8 +91,10 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
                 },
             )
     model.network.eval()
-    write_json(job.out / "trail.json", run.trail())
-    save_model(model, job.out)
+    if leads():
+        write_json(job.out / "trail.json", run.trail())
+        save_model(model, job.out)
+    fabric.barrier()
     return Orderer(model)
 
 
@@ -118,15 +124,23 @@ def new_model(name: str, config: SystemConfig, documents: Sequence[Document], se
     return Model(name, config, network, preparer, parser)
 
 
-def new_fabric(out: Path, seed: int) -> Fabric:
-    """One process on the CPU, its log beside the model."""
+def new_fabric(out: Path, seed: int, launched: Launched | None = None) -> Fabric:
+    """One process on the CPU, or one of those that torchrun has launched; the log lies beside the model."""
     try:
         from lightning_fabric import Fabric
         from lightning_fabric.loggers.tensorboard import TensorBoardLogger
+        from lightning_fabric.strategies.ddp import DDPStrategy
     except ImportError:
         raise MissingExtra("Training", "train") from None
+    launched = launched or Launched()
+    # What a batch does not touch (a refiner trained before, relations of no entity) has no gradient.
+    many = DDPStrategy(process_group_backend="gloo", find_unused_parameters=True)
     fabric = Fabric(
-        accelerator="cpu", devices=1, loggers=TensorBoardLogger(str(out), name="log", version=f"seed-{seed}")
+        accelerator="cpu",
+        devices=launched.on_this_node,
+        num_nodes=launched.nodes,
+        strategy=many if launched.ranks > 1 else "auto",
+        loggers=TensorBoardLogger(str(out), name="log", version=f"seed-{seed}"),
     )
     fabric.launch()
     return fabric

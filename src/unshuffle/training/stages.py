@@ -21,10 +21,11 @@ from unshuffle.seeds import derived
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
 from unshuffle.training.checkpoint import Checkpoint
-from unshuffle.training.classifiers import InitialStage, IterativeStage, shuffled_batches
+from unshuffle.training.classifiers import InitialStage, IterativeStage, linked_pairs, shuffled_batches
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.loop import Progress, Stage, train
 from unshuffle.training.ordering import OrderingStage
+from unshuffle.training.processes import divided
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -198,9 +199,11 @@ def with_weights(refiner: Refiner, items: Sequence[Item], seed: int) -> list[Ite
     by_length = sorted(range(len(items)), key=lambda number: items[number].graph.sentences)
     weighted: dict[int, Item] = {}
     place = 0
-    for drawn in shuffled_batches(items, derived(seed, "weights") % 2**31):
-        batch = collate(drawn.items)
-        weights = refiner(batch).weights.numpy().astype(np.float32)
+    batches = shuffled_batches(items, derived(seed, "weights") % 2**31)
+    sizes = [linked_pairs(drawn.items) for drawn in batches]
+    found = divided(sizes, lambda number: refiner(collate(batches[number].items)).weights)
+    for drawn, part_of_all in zip(batches, found, strict=True):
+        weights = part_of_all.numpy().astype(np.float32)
         counts = [item.graph.pairs.shape[1] for item in drawn.items]
         for item, order, part in zip(drawn.items, drawn.orders, np.split(weights, np.cumsum(counts)[:-1]), strict=True):
             graph = replace(item.graph, weights=part).permuted(order)

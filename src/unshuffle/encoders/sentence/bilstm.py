@@ -9,7 +9,7 @@ from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.recurrence import Layout, read_both_ways
+from unshuffle.encoders.recurrence import Layout, read_to_the_ends
 from unshuffle.encoders.sentence.embedding import WordEmbedding
 from unshuffle.graph.batch import Batch
 
@@ -46,8 +46,7 @@ class BiLSTM(nn.Module):
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""
         layout = Layout.of(batch.tokens.lengths)
-        hidden = read_both_ways(self.lstm, self.embedding(batch.tokens.ids), layout)
-        vectors = hidden[layout.last].flatten(1)[batch.tokens.distinct]
+        vectors = read_to_the_ends(self.lstm, self.embedding(batch.tokens.ids), layout)[batch.tokens.distinct]
         return Encoded(
             sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
         )

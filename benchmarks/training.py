@@ -1,0 +1,127 @@
+"""Training: documents a second against the dense twin and against the arithmetic of the plain equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks.arithmetic import classifier_flops, training_flops
+from benchmarks.documents import nips_like
+from benchmarks.machine import one_thread, seconds, sgemm_rate
+from benchmarks.models import drawn_of, items_of, model_of
+from benchmarks.settings import Settings
+from benchmarks.targets import Report, Target
+from benchmarks.twin import Twin
+from benchmarks.twin_batch import PaddedBatch, padded_orders
+from unshuffle.decode.contracts import Gold
+from unshuffle.graph.batch import Item, collate
+from unshuffle.system.network import Network
+from unshuffle.training.batching import epoch_batches
+from unshuffle.training.classifiers import InitialTask, IterativeTask
+from unshuffle.training.config import TrainingConfig
+from unshuffle.training.loop import Drawn, draw
+from unshuffle.training.memory import keep_memory
+from unshuffle.training.optimizers import build_optimizer
+from unshuffle.training.ordering import OrderingTask
+
+SHARE, TWIN, TWIN_SHARE = 0.6, 3.0, 0.2
+NEAR = 1e-4
+
+
+def run(settings: Settings) -> Report:
+    """SE-GRN beside its twin, then all three trainings of IRSE-GRN."""
+    one_thread()
+    keep_memory()
+    count, repeats = (32, 1) if settings.quick else (320, 3)
+    documents = nips_like(count)
+    model = model_of("se-grn", documents, quick=settings.quick)
+    items = items_of(model, documents)
+    twin = Twin(model.network)
+    assert_alike(model.network, twin, drawn_of(items[:16]))
+    passes = {
+        "ours": _ours(OrderingTask(model.network), items),
+        "twin": _twin(twin, items),
+    }
+    flops = {"ours": training_flops(model.config, items)}
+    full = model_of("irse-grn", documents, quick=settings.quick)
+    refiner, weighted = full.network.refiner, items_of(full, documents)
+    assert refiner is not None and refiner.initial is not None and refiner.iterative is not None
+    noise = {"known": 0.99, "noise_share": 0.2, "mask_share": 0.3}
+    full.network.refiner = None  # its weights come with the documents in this stage
+    passes["ordering model of IRSE-GRN"] = _ours(OrderingTask(full.network), weighted)
+    passes["initial classifier"] = _ours(InitialTask(refiner.initial), weighted)
+    passes["iterative classifier"] = _ours(IterativeTask(refiner.iterative, **noise), weighted)
+    flops["ordering model of IRSE-GRN"] = training_flops(full.config, weighted)
+    flops["initial classifier"] = classifier_flops(full.config, weighted, backward=True)
+    flops["iterative classifier"] = flops["initial classifier"]
+    for step in passes.values():
+        step(slice(0, 1))  # optimisers get their memory
+    spent = dict.fromkeys(passes, float("inf"))
+    rates = []
+    for _ in range(repeats):
+        rates.append(sgemm_rate())
+        for name, step in passes.items():
+            spent[name] = min(spent[name], seconds(lambda step=step: step(slice(None))))  # type: ignore[misc]
+    rate = max(rates)
+    share = {name: flops[name] / rate / spent[name] for name in flops}
+    refined = [name for name in flops if name != "ours"]
+    whole = sum(flops[name] for name in refined) / rate / sum(spent[name] for name in refined)
+    twin_share = flops["ours"] / rate / spent["twin"]
+    return Report(
+        "training",
+        (
+            Target(name="SE-GRN: times the twin's documents/s", ratio=spent["twin"] / spent["ours"], limit=TWIN),
+            Target(name="SE-GRN: share of the arithmetic limit", ratio=share["ours"], limit=SHARE),
+            Target(name="twin: share of the arithmetic limit", ratio=twin_share, limit=TWIN_SHARE),
+        ),
+        {
+            "documents per second": {name: count / spent[name] for name in passes},
+            "share of the arithmetic limit": share | {"IRSE-GRN, all three": whole},
+            "operations per document (GFLOP)": {name: value / count / 1e9 for name, value in flops.items()},
+            "sgemm (GFLOP/s)": rate / 1e9,
+        },
+    )
+
+
+def _ours(task: nn.Module, items: Sequence[Item]) -> Callable[[slice], None]:
+    """Steps over an epoch as the training loop cuts it."""
+    batches = [draw(items, numbers, seed) for seed, numbers in enumerate(epoch_batches(items, range(len(items)), 16, 1))]
+    return _steps(task, build_optimizer(task, TrainingConfig()), batches, lambda drawn: task(drawn))
+
+
+def _twin(twin: Twin, items: Sequence[Item]) -> Callable[[slice], None]:
+    """Steps over random batches, padded, with torch's optimiser."""
+
+    def loss(drawn: Drawn) -> Tensor:
+        found: Tensor = twin(PaddedBatch.of(drawn.items), padded_orders(drawn.orders))
+        return found
+
+    optimizer = torch.optim.Adadelta(twin.parameters(), lr=1.0, rho=0.95, eps=1e-6, weight_decay=1e-5)
+    return _steps(twin, optimizer, drawn_of(items), loss)
+
+
+def _steps(
+    module: nn.Module, optimizer: torch.optim.Optimizer, batches: list[Drawn], loss: Callable[[Drawn], Tensor]
+) -> Callable[[slice], None]:
+    module.train()
+
+    def run(part: slice) -> None:
+        for drawn in batches[part]:
+            optimizer.zero_grad()
+            loss(drawn).backward()
+            optimizer.step()
+
+    return run
+
+
+def assert_alike(network: Network, twin: Twin, batches: Sequence[Drawn]) -> None:
+    """The same losses, or the comparison would be worth nothing."""
+    network.eval()
+    twin.eval()
+    with torch.no_grad():
+        for drawn in batches:
+            ours = network(collate(drawn.items), Gold.of([list(order) for order in drawn.orders]))
+            theirs = twin(PaddedBatch.of(drawn.items), padded_orders(drawn.orders))
+            assert abs(float(ours - theirs)) < NEAR, f"twin: {float(theirs)}, network: {float(ours)}"

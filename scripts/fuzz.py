@@ -1,0 +1,155 @@
+"""Fuzz readers, ordering and configurations: `python scripts/fuzz.py --seconds 60 --seed 1`.
+
+With atheris installed, coverage leads the search, a process a target; otherwise Hypothesis draws. Every input that
+breaks something is saved, so that `--replay FILE --target NAME` shows it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+EXAMPLES = 200
+"""Inputs drawn from one seed, before the next."""
+
+
+def options() -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60, help="for all targets together")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--target", action="append", help="only this one; repeatable")
+    parser.add_argument("--engine", choices=["auto", "hypothesis", "atheris"], default="auto")
+    parser.add_argument(
+        "--save", type=Path, default=Path("fuzz-findings"), help="folder of inputs that break something"
+    )
+    parser.add_argument("--json", type=Path, help="write the counts here")
+    parser.add_argument("--replay", type=Path, help="run one saved input")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def saved(folder: Path, target: str, data: bytes) -> Path:
+    """The file of an input that breaks something."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{target}-{hashlib.sha256(data).hexdigest()[:12]}"
+    file.write_bytes(data)
+    return file
+
+
+def by_hypothesis(target: str, seconds: float, seed: int, folder: Path) -> tuple[int, list[str]]:
+    """Draws until the time is up; how many inputs, and what broke."""
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import seed as seeded
+
+    from tests.faults.mutation import inputs
+    from tests.faults.targets import TARGETS, seeds
+
+    counted, found, last = 0, list[str](), [b""]
+    call, strategy, end = TARGETS[target], inputs(seeds(target)), time.monotonic() + seconds
+    while time.monotonic() < end and not found:
+
+        @seeded(seed + counted)
+        @settings(
+            max_examples=EXAMPLES,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+            phases=[Phase.generate, Phase.shrink],
+        )
+        @given(strategy)
+        def check(data: bytes) -> None:
+            nonlocal counted
+            if time.monotonic() > end:
+                return
+            counted += 1
+            last[0] = data
+            call(data)
+
+        try:
+            check()
+        except Exception as error:
+            file = saved(folder, target, last[0])
+            found.append(
+                f"{target}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} ({file})"
+            )
+            traceback.print_exc()
+    return counted, found
+
+
+def by_atheris(target: str, seconds: float, seed: int, folder: Path) -> tuple[int, list[str]]:
+    """In a process of its own, because libFuzzer ends it."""
+    command = [sys.executable, __file__, "--worker", "--target", target, "--seconds", str(max(1, int(seconds)))]
+    done = subprocess.run(
+        [*command, "--seed", str(seed), "--save", str(folder)], capture_output=True, text=True, check=False
+    )
+    counts = re.findall(r"Done (\d+) runs|#(\d+)\s", done.stderr)
+    counted = max((int(one or other) for one, other in counts), default=0)
+    if done.returncode:
+        tail = (done.stderr.strip().splitlines() or ["no word"])[-1]
+        return counted, [f"{target}: {tail}"]
+    return counted, []
+
+
+def atheris_worker(chosen: argparse.Namespace) -> None:
+    """Fuzzes one target until libFuzzer has had its time."""
+    import atheris
+
+    with atheris.instrument_imports(include=["unshuffle"]):
+        from tests.faults.targets import TARGETS, seeds
+    (target,) = chosen.target
+    corpus = chosen.save / f"corpus-{target}"
+    corpus.mkdir(parents=True, exist_ok=True)
+    for number, data in enumerate(seeds(target)):
+        (corpus / f"seed-{number}").write_bytes(data)
+    limits = [f"-max_total_time={int(chosen.seconds)}", f"-seed={chosen.seed}", "-max_len=4096", "-rss_limit_mb=4096"]
+    where = f"-artifact_prefix={chosen.save}/{target}-"
+    atheris.Setup([sys.argv[0], *limits, where, str(corpus)], TARGETS[target])
+    atheris.Fuzz()
+
+
+def main() -> int:
+    """Every target in turn; leaves with 1 where something broke."""
+    chosen = options()
+    if chosen.worker:
+        atheris_worker(chosen)
+    from tests.faults.targets import TARGETS
+
+    names = chosen.target or list(TARGETS)
+    if chosen.replay:
+        TARGETS[names[0]](chosen.replay.read_bytes())
+        return 0
+    there = importlib.util.find_spec("atheris") is not None
+    engine = chosen.engine if chosen.engine != "auto" else "atheris" if there else "hypothesis"
+    fuzz = by_atheris if engine == "atheris" else by_hypothesis
+    counts: dict[str, int] = {}
+    broken: list[str] = []
+    for name in names:
+        counts[name], found = fuzz(name, chosen.seconds / len(names), chosen.seed, chosen.save)
+        broken += found
+        print(f"  {name:<14} {counts[name]:>8} inputs, {len(found)} broken", flush=True)
+    print(f"{engine}: {sum(counts.values())} inputs, {len(broken)} broken, seed {chosen.seed}")
+    for line in broken:
+        print(f"  {line}")
+    if chosen.json:
+        summary: dict[str, Any] = {"engine": engine, "seed": chosen.seed, "inputs": counts, "broken": broken}
+        chosen.json.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""Files cut into parts, the unit of work: small enough to be done again, large enough to be worth a process."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from unshuffle.errors import DataError, MissingExtra
+from unshuffle.text.readers.source import PACKED
+
+LINES, TABLES = (".jsonl", ".ndjson"), (".parquet", ".pq")
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of rows of one file."""
+
+    source: str
+    """The file, by its whole path: a worker may stand elsewhere."""
+    name: str
+    """Of the part's own files, the same at every run."""
+    first: int
+    """Number of its first row in the file, from 0; for JSON lines, of its first line."""
+    rows: int | None
+    """How many; None for all that come."""
+    offset: int = 0
+    """Where it begins: a byte for JSON lines, a row group for Parquet."""
+    skip: int = 0
+    """Rows of the row group that belong to earlier parts."""
+    size: int = 0
+    changed: int = 0
+    """Size and time of the whole file, by which a changed one is noticed."""
+
+
+def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """The files themselves, and those of known endings in folders, each once and in a fixed order."""
+    found: dict[str, Path] = {}
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = sorted(file for file in path.rglob("*") if file.is_file() and _ending(file) in LINES + TABLES)
+            if not inside:
+                raise DataError(f"{path}: there is no JSONL or Parquet file in this folder. Give another.")
+        elif path.is_file():
+            inside = [path]
+        else:
+            raise DataError(f"{path}: there is no such file or folder. Give JSONL or Parquet files.")
+        for file in inside:
+            if _ending(file) not in LINES + TABLES:
+                raise DataError(f"{file}: bulk ordering reads JSONL and Parquet. Turn it into one of them first.")
+            found.setdefault(os.path.abspath(file), file)
+    return list(found.values())
+
+
+def cut(files: Iterable[Path], rows: int) -> Iterator[Part]:
+    """Parts of at most so many rows; a file that cannot be looked into is one part, which will tell what is wrong."""
+    for file in files:
+        try:
+            status = file.stat()
+            places = list(_table_places(file, rows) if _ending(file) in TABLES else _line_places(file, rows))
+        except (OSError, DataError):
+            status, places = None, [(0, None, 0, 0)]
+        # The path's hash keeps files of the same name in different folders apart.
+        mark = hashlib.blake2b(os.path.abspath(file).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+        stem = f"{file.name.split('.')[0] or 'file'}-{mark}"
+        for first, count, offset, skip in places:
+            yield Part(
+                source=os.path.abspath(file),
+                name=f"{stem}-{first:09d}",
+                first=first,
+                rows=count,
+                offset=offset,
+                skip=skip,
+                size=status.st_size if status else 0,
+                changed=status.st_mtime_ns if status else 0,
+            )
+
+
+Place = tuple[int, int | None, int, int]
+
+
+def _line_places(file: Path, rows: int) -> Iterator[Place]:
+    if file.suffix.lower() in PACKED:  # there is no way into the middle of a packed file
+        yield 0, None, 0, 0
+        return
+    lines = start = line_of_start = position = 0
+    with file.open("rb") as content:
+        while block := content.read(BLOCK):
+            place = 0
+            while (end := block.find(b"\n", place) + 1) > 0:
+                place, lines = end, lines + 1
+                if lines % rows == 0:
+                    yield line_of_start, rows, start, 0
+                    start, line_of_start = position + end, lines
+            position += len(block)
+    if position > start or not position:
+        yield line_of_start, None, start, 0
+
+
+def _table_places(file: Path, rows: int) -> Iterator[Place]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("Reading Parquet", "all") from None
+    if file.suffix.lower() in PACKED:
+        yield 0, None, 0, 0
+        return
+    try:
+        described = parquet.ParquetFile(file).metadata
+        counts = [described.row_group(number).num_rows for number in range(described.num_row_groups)]
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(str(error).splitlines()[0]) from None
+    first = 0
+    for group, count in enumerate(counts):
+        for skip in range(0, count, rows):
+            yield first + skip, min(rows, count - skip), group, skip
+        first += count
+    if not first:
+        yield 0, 0, 0, 0
+
+
+def _ending(file: Path) -> str:
+    return (file.with_suffix("") if file.suffix.lower() in PACKED else file).suffix.lower()

@@ -1,0 +1,63 @@
+"""`unshuffle order-files`: whole folders of documents in, folders of Parquet out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unshuffle.cli.options import ModelName, ParserName
+
+
+class Engine(StrEnum):
+    """What does the work."""
+
+    local = "local"
+    ray = "ray"
+
+
+def order_files(
+    paths: Annotated[list[Path], typer.Argument(help="JSONL and Parquet files, and folders of them.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the answers; an unfinished one is gone on with.")],
+    engine: Annotated[Engine, typer.Option(help="Processes of this machine, or a Ray cluster.")] = Engine.local,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; left out: one a core.")] = None,
+    model: ModelName = "default",
+    parser: ParserName = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: the model's own.")] = None,
+    keep_if_unsure: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Leave the input order below this confidence.")
+    ] = None,
+    longest: Annotated[int, typer.Option(min=1, help="Documents of more sentences are told as errors.")] = 1_000,
+    part: Annotated[int, typer.Option(min=1, help="Rows of a part, the unit that is done whole.")] = 2_000,
+    address: Annotated[
+        str | None, typer.Option(help="Of a running Ray cluster; left out: one is started here.")
+    ] = None,
+) -> None:
+    """Put the sentences of every row of large files in order; bad rows go to a table of errors."""
+    from tqdm import tqdm
+
+    from unshuffle.bulk.order_files import order_files as run
+
+    with tqdm(unit=" documents", disable=None) as bar:
+        found = run(
+            paths,
+            out,
+            engine.value,
+            model,
+            workers=workers,
+            parser=parser,
+            beam=beam,
+            keep_if_unsure=keep_if_unsure,
+            longest=longest,
+            rows_per_part=part,
+            address=address,
+            report=lambda done: bar.update(done.ordered + done.bad),
+        )
+    for line in found.broken:
+        typer.echo(f"unshuffle: {line}", err=True)
+    typer.echo(
+        f"{found.ordered} ordered, {found.bad} bad, {found.files} files; "
+        f"{found.resumed} of {found.parts} parts were done before."
+    )

@@ -1,0 +1,109 @@
+"""Test orders of a trained model, kept beside it, so that no experiment predicts twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unshuffle.experiments.models import Models, Trained
+from unshuffle.files import read_json, write_json
+from unshuffle.metrics.summary import OrderPair, Tally
+from unshuffle.training.evaluation import Prediction, figures, predict
+from unshuffle.training.results import command_line, commit, plain, read_predictions, versions, write_predictions
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A model's orders of the test documents, each document as often as it was shuffled."""
+
+    trained: Trained
+    predictions: tuple[Prediction, ...]
+    test: dict[str, Any]
+    seconds: float
+    beam: int
+
+    def values(self, measure: str) -> Floats:
+        """tau, pmr, head, tail or accuracy of each prediction, in percent."""
+        rows = []
+        for prediction in self.predictions:
+            tally = Tally.of(OrderPair(prediction.order, tuple(range(len(prediction.order)))))
+            of = {"tau": tally.tau, "pmr": tally.perfect, "head": tally.head, "tail": tally.tail}
+            rows.append(100 * of.get(measure, tally.accuracy))
+        return np.array(rows, np.float64)
+
+    def by_document(self, measure: str) -> Floats:
+        """The same for each document, the mean of its shuffles."""
+        mean: Floats = self.values(measure).reshape(self.shuffles, -1).mean(0)  # predictions come shuffle by shuffle
+        return mean
+
+    @property
+    def shuffles(self) -> int:
+        """How often each document was shuffled."""
+        return 1 + max(prediction.shuffle for prediction in self.predictions)
+
+    @property
+    def document_lengths(self) -> NDArray[np.int64]:
+        """Sentences of each document."""
+        documents = len(self.predictions) // self.shuffles
+        return np.array([len(prediction.order) for prediction in self.predictions[:documents]], np.int64)
+
+    def write(self, folder: Path, **more: Any) -> Path:
+        """`<row>-<dataset>-<seed>.json` with all that is needed to believe it, and the orders beside it."""
+        plan = self.trained.plan
+        path = folder / f"{plan.row}-{plan.dataset.name}-{plan.seed}.json"
+        write_predictions(path.with_suffix(".orders.jsonl.gz"), self.predictions)
+        write_json(path, about(self.trained) | {"test": self.test, "beam": self.beam} | more)
+        return path
+
+
+def about(trained: Trained) -> dict[str, Any]:
+    """What was run, on what, with which versions."""
+    plan = trained.plan
+    return {
+        "system": plan.row,
+        "title": plan.label,
+        "dataset": plan.dataset.name,
+        "comparable": plan.dataset.comparable,
+        "documents": plan.dataset.sizes,
+        "data_hash": plan.dataset.splits.hash,
+        "seed": plan.seed,
+        "command": command_line(),
+        "commit": commit(),
+        "versions": versions(),
+        "minutes": round(trained.minutes, 2),
+        "cut_by_time": trained.cut,
+        "stages": list(trained.trail),
+        "parameters": trained.parameters,
+        "config": {"system": plan.config.write(), "training": asdict(plan.training)},
+    }
+
+
+def measured(models: Models, trained: Trained, *, shuffles: int = 3, beam: int = 64, resume: bool = True) -> Measured:
+    """Orders the test documents, or reads the orders that lie beside the model."""
+    stem = trained.folder / f"test-{shuffles}-{beam}"
+    orders, numbers = stem.with_suffix(".orders.jsonl.gz"), stem.with_suffix(".json")
+    documents = models.parsed(trained.plan.dataset, "test", trained.plan.config.parser)
+    if not (resume and orders.is_file() and numbers.is_file()):
+        started = time.monotonic()
+        found = list(predict(trained.orderer, documents, shuffles=shuffles, seed=trained.plan.seed, beam=beam))
+        write_predictions(orders, found)
+        write_json(numbers, {"seconds": round(time.monotonic() - started, 2)})
+    predictions = tuple(read_predictions(orders))
+    seconds = float(read_json(numbers)["seconds"])
+    return Measured(trained, predictions, plain(figures(predictions)), seconds, beam)
+
+
+def by_row(measurements: Sequence[Measured]) -> dict[str, list[Measured]]:
+    """The measurements of all seeds, by row, in the order in which rows were first seen."""
+    rows: dict[str, list[Measured]] = {}
+    for one in measurements:
+        rows.setdefault(one.trained.plan.row, []).append(one)
+    return rows

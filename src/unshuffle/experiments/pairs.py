@@ -1,0 +1,138 @@
+"""What the classifiers say on linked pairs, before and after refinement, kept document by document."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from unshuffle.experiments.models import Models, Trained
+from unshuffle.files import write_whole
+from unshuffle.graph.batch import collate
+from unshuffle.metrics.bootstrap import Band, bootstrap_band
+from unshuffle.refine.classifier import normalised
+from unshuffle.seeds import derived
+from unshuffle.system.orderer import Orderer
+from unshuffle.text.document import Document
+from unshuffle.training.evaluation import shuffled
+
+BATCH = 32
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """The linked pairs of one document: chances that the first by input comes first, and whether it does."""
+
+    id: str
+    initial: tuple[float, ...] | None
+    """None where there is no initial classifier."""
+    final: tuple[float, ...]
+    truth: tuple[bool, ...]
+    decided: tuple[float, ...]
+    """Share of pairs settled after the initial classifier and after each round."""
+
+    def right(self, which: str) -> float:
+        """How many pairs are put right; a tie is half right."""
+        given, truth = np.array(getattr(self, which)), np.array(self.truth)
+        return float(np.where(given == 0.5, 0.5, (given > 0.5) == truth).sum())
+
+
+@torch.inference_mode()
+def observed(orderer: Orderer, documents: Sequence[Document], seed: int) -> Iterator[PairRow]:
+    """Asks the classifiers on shuffled documents; both directions of a pair are scored and normalised."""
+    network = orderer.model.network
+    refiner = network.refiner
+    assert refiner is not None
+    drawn = list(shuffled(documents, 0, seed))
+    items = [orderer.model.preparer.item(document) for document, _ in drawn]
+    linked = [number for number, item in enumerate(items) if item.graph.pairs.size]
+    for start in range(0, len(linked), BATCH):
+        numbers = linked[start : start + BATCH]
+        batch = collate([items[number] for number in numbers])
+        encoded = network.sentence_encoder(batch)
+        refined = refiner(batch, encoded)
+        initial = None
+        if refiner.initial is not None:
+            half = torch.full((batch.graph.pairs.shape[1],), 0.5)
+            initial = normalised(refiner.initial(refiner.initial.encode(batch, encoded), batch.graph, half))
+        cuts = np.cumsum([items[number].graph.pairs.shape[1] for number in numbers])[:-1].tolist()
+        parts = {
+            "initial": _parts(initial, cuts),
+            "final": _parts(refined.predicted, cuts),
+            "decided": [_parts((~trace.undecided).float(), cuts) for trace in refined.rounds],
+        }
+        for place, number in enumerate(numbers):
+            first, second = items[number].graph.pairs
+            at = np.asarray(drawn[number][1])
+            yield PairRow(
+                id=documents[number].id,
+                initial=None if initial is None else _rounded(parts["initial"][place]),
+                final=_rounded(parts["final"][place]),
+                truth=tuple((at[first] < at[second]).tolist()),
+                decided=tuple(round(float(trace[place].mean()), 4) for trace in parts["decided"]),
+            )
+
+
+def _parts(values: torch.Tensor | None, cuts: list[int]) -> Any:
+    return np.split(values.double().numpy(), cuts) if values is not None else None
+
+
+def _rounded(values: Any) -> tuple[float, ...]:
+    return tuple(round(float(value), 6) for value in values)
+
+
+def pair_rows(models: Models, trained: Trained, *, resume: bool = True) -> list[PairRow]:
+    """The pairs of the test documents, or those that lie beside the model."""
+    file = trained.folder / "test.pairs.jsonl.gz"
+    if not (resume and file.is_file()):
+        documents = models.parsed(trained.plan.dataset, "test", trained.plan.config.parser)
+        write_pairs(file, list(observed(trained.orderer, documents, trained.plan.seed)))
+    return list(read_pairs(file))
+
+
+def write_pairs(path: Path, rows: Sequence[PairRow]) -> None:
+    """One line a document; no text."""
+
+    def write(temporary: Path) -> None:
+        with gzip.GzipFile(temporary, "wb", mtime=0) as out:
+            for row in rows:
+                out.write((json.dumps(asdict(row)) + "\n").encode())
+
+    write_whole(path, write)
+
+
+def read_pairs(path: Path) -> Iterator[PairRow]:
+    """The reverse of `write_pairs`."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row: dict[str, Any] = json.loads(line)
+            initial = None if row["initial"] is None else tuple(row["initial"])
+            yield PairRow(row["id"], initial, tuple(row["final"]), tuple(row["truth"]), tuple(row["decided"]))
+
+
+def joined(rows: Sequence[PairRow], which: str) -> NDArray[np.float64]:
+    """One field of all documents, end to end."""
+    return np.array([value for row in rows for value in getattr(row, which)], np.float64)
+
+
+def pair_accuracy(rows: Sequence[PairRow], which: str, seed: int = 1) -> Band:
+    """Share of pairs put right, in percent, with a bootstrap band over documents."""
+    sizes = np.array([len(row.truth) for row in rows], np.float64)
+    values = np.array([100 * row.right(which) for row in rows]) / sizes
+    generator = np.random.default_rng(derived(seed, "pairs"))
+    return bootstrap_band(values, generator, weights=sizes, draws=2000)
+
+
+def decided_by_round(rows: Sequence[PairRow]) -> list[float]:
+    """Mean share of settled pairs after each round, in percent; documents that are done stay as they are."""
+    longest = max((len(row.decided) for row in rows), default=0)
+    return [
+        float(np.mean([100 * row.decided[min(step, len(row.decided) - 1)] for row in rows])) for step in range(longest)
+    ]

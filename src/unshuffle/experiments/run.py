@@ -1,0 +1,90 @@
+"""One experiment from its name to files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from unshuffle.errors import ConfigError
+from unshuffle.experiments.ablation import ablation
+from unshuffle.experiments.bench import Bench
+from unshuffle.experiments.clock import Clock
+from unshuffle.experiments.cost import cost
+from unshuffle.experiments.density import density
+from unshuffle.experiments.head_tail import head_tail
+from unshuffle.experiments.length import length
+from unshuffle.experiments.main import main
+from unshuffle.experiments.models import Models
+from unshuffle.experiments.page import write_page
+from unshuffle.experiments.pairwise import pairwise
+from unshuffle.experiments.plan import open_dataset
+from unshuffle.experiments.report import write_sheet
+from unshuffle.experiments.settings import load_settings
+from unshuffle.experiments.sheet import Sheet
+from unshuffle.experiments.summaries import summaries
+from unshuffle.registry import did_you_mean
+from unshuffle.systems import system_names
+from unshuffle.training.loop import Progress
+
+EXPERIMENTS: dict[str, Callable[[Bench], Iterator[Sheet]]] = {
+    "main": main,
+    "pairwise": pairwise,
+    "length": length,
+    "head-tail": head_tail,
+    "ablation": ablation,
+    "summaries": summaries,
+    "cost": cost,
+    "density": density,
+}
+
+
+def run_experiment(
+    name: str,
+    data: Sequence[str],
+    out: Path,
+    runs: Path,
+    *,
+    minutes: float = 0.0,
+    seeds: Sequence[int] = (1,),
+    systems: Sequence[str] = (),
+    changes: Sequence[str] = (),
+    texts: Sequence[str] = (),
+    documents: int = 0,
+    held_out: int = 0,
+    shuffles: int = 3,
+    beam: int = 64,
+    resume: bool = True,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> list[Path]:
+    """Trains what is missing, measures, and writes `<out>/<name>/` and `<out>/report.html`; gives the sheets' files.
+
+    What is trained and predicted lies in `runs`, shared by all experiments; the same call goes on where it was cut off.
+    """
+    settings = load_settings(name)
+    if not data:
+        raise ConfigError(f"{name}: no data is given. Say --data NAME=FOLDER.")
+    known = [variant.name for variant in settings.variants] or system_names()
+    for system in systems:
+        if system not in known:
+            raise ConfigError(f"--systems {system}: there is no such row.{did_you_mean(system, known)}")
+    clock = Clock(minutes)
+    models = Models(runs, clock, progress, say)
+    bench = Bench(
+        settings=settings,
+        datasets=tuple(open_dataset(given, documents=documents, held_out=held_out) for given in data),
+        models=models,
+        out=out / name,
+        seeds=tuple(seeds),
+        systems=tuple(systems),
+        changes=tuple(changes),
+        shuffles=shuffles,
+        beam=beam,
+        resume=resume,
+        texts=tuple(texts),
+    )
+    written = [write_sheet(sheet, name, settings, bench.out, minutes=clock.spent) for sheet in EXPERIMENTS[name](bench)]
+    if not written:
+        raise ConfigError(f"{name}: no model was ready in time. Run the same command again, or give it more minutes.")
+    write_page(out)
+    return written

@@ -1,0 +1,30 @@
+"""A LangChain document transformer: retrieved chunks in the order in which they read coherently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from unshuffle.errors import MissingExtra
+from unshuffle.system.orderer import Orderer
+
+try:
+    from langchain_core.documents import BaseDocumentTransformer, Document
+except ImportError:
+    raise MissingExtra("The LangChain transformer", "langchain") from None
+
+
+class CoherentOrder(BaseDocumentTransformer):
+    """Puts documents in reading order; the documents themselves, metadata and all, are handed on untouched."""
+
+    def __init__(self, model: str = "default", *, beam: int | None = None, keep_if_unsure: float | None = None) -> None:
+        self._orderer = Orderer.from_pretrained(model)
+        self._beam, self._keep_if_unsure = beam, keep_if_unsure
+
+    def transform_documents(self, documents: Sequence[Document], **kwargs: Any) -> Sequence[Document]:
+        """The same documents in another order."""
+        if len(documents) < 2:
+            return list(documents)
+        texts = [document.page_content for document in documents]
+        found = self._orderer.order(texts, beam=self._beam, n_best=1, keep_if_unsure=self._keep_if_unsure)
+        return [documents[place] for place in found.order]

@@ -1,0 +1,139 @@
+"""Files in, Parquet out: every row once, in the answer or among the errors."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from tests.bulk.corpus import assert_answers, assert_each_once, records, rows_in, write_jsonl, write_parquet
+from tests.fixtures.tiny import TEXTS
+from unshuffle.bulk.order_files import BulkReport, order_files
+from unshuffle.errors import ConfigError, DataError
+from unshuffle.system.orderer import Orderer
+
+
+def ordered(paths: list[Path], out: Path, model: str, **options: Any) -> BulkReport:
+    return order_files(paths, out, "local", model, **{"workers": 1, "rows_per_part": 7} | options)
+
+
+def test_rows_of_all_files_are_ordered_once_with_ids_and_other_columns(tmp_path: Path, out: Path, model: str) -> None:
+    lines, table = records(17), records(25, start=100, seed=2)
+    for number, text in enumerate(TEXTS):  # words that the model knows, so that it has an opinion
+        lines[number]["sentences"] = list(text)
+    corpus = tmp_path / "corpus"
+    write_jsonl(corpus / "a.jsonl", lines)
+    write_parquet(corpus / "deep" / "b.parquet", table)
+    (corpus / "c.jsonl.gz").write_bytes(gzip.compress(json.dumps(["One.", "Two."]).encode()))
+    seen: list[str] = []
+    report = ordered([corpus], out, model, workers=2, report=lambda done: seen.append(done.name))
+    assert (report.files, report.ordered, report.bad, report.resumed, report.broken) == (3, 43, 0, 0, ())
+    assert len(seen) == report.parts == len(set(seen)) == 3 + 5 + 1
+    given = {row["id"]: row for row in [*lines, *table, {"id": "c-1", "sentences": ["One.", "Two."]}]}
+    assert_each_once(out, list(given))
+    rows = rows_in(out / "ordered")
+    assert_answers(rows, given)
+    for row in rows:
+        if row["source"].endswith("b.parquet"):  # Parquet keeps types
+            assert (row["page"], row["tags"]) == (given[row["id"]]["page"], given[row["id"]]["tags"])
+        elif row["source"].endswith("a.jsonl"):  # of JSON lines the rest is JSON
+            assert json.loads(row["extra"]) == {name: given[row["id"]][name] for name in ("page", "tags")}
+            assert row["row"] == int(row["id"][1:]) + 1
+    assert not (out / "errors").exists() or not list((out / "errors").iterdir())
+    orderer = Orderer.from_pretrained(model)
+    for row in rows:
+        if row["id"] in ("d0", "d1"):
+            assert tuple(row["order"]) == orderer.order(given[row["id"]]["sentences"], n_best=1).order
+
+
+def test_bad_rows_go_to_the_table_of_errors_and_stop_nothing(tmp_path: Path, out: Path, model: str) -> None:
+    good = records(3)
+    rows: list[Any] = [
+        good[0], "{broken", {"id": "e1"}, {"id": "e2", "sentences": []}, "", good[1],
+        {"id": "e3", "sentences": ["a", 4]}, {"id": "e4", "sentences": ["a", " "]},
+        "[" * 3000, {"id": "long", "sentences": ["x"] * 51}, good[2],
+    ]  # fmt: skip
+    write_jsonl(tmp_path / "a.jsonl", rows)
+    with (tmp_path / "a.jsonl").open("ab") as file:
+        file.write(b'["\xff"]\n')
+    report = ordered([tmp_path / "a.jsonl"], out, model, longest=50)
+    assert (report.ordered, report.bad) == (3, 8)
+    assert_each_once(out, ["d0", "d1", "d2", "a-2", "e1", "e2", "e3", "e4", "a-9", "long", "a-12"])
+    errors = {row["id"]: row for row in rows_in(out / "errors")}
+    assert "51 sentences" in errors["long"]["error"] and "sentence 2 is empty" in errors["e4"]["error"]
+    assert errors["a-12"]["error"] == "a.jsonl line 12: byte 3 is not UTF-8. Save the file as UTF-8."
+    assert [errors[id]["row"] for id in ("a-2", "e1", "a-9")] == [2, 3, 9]
+    assert all("\n" not in row["error"] for row in errors.values())
+
+
+def test_broken_files_are_told_and_the_others_are_done(tmp_path: Path, out: Path, model: str) -> None:
+    write_jsonl(tmp_path / "good.jsonl", records(4))
+    whole = write_parquet(tmp_path / "whole.parquet", records(30, start=50)).read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[:-40])
+    (tmp_path / "other.parquet").write_bytes(b"not parquet")
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    parquet.write_table(pa.table({"text": ["x"]}), tmp_path / "columns.parquet")
+    packed = gzip.compress("".join(json.dumps(row) + "\n" for row in records(200, start=500)).encode())
+    (tmp_path / "cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    report = ordered(sorted(tmp_path.glob("*.*")), out, model, rows_per_part=50)
+    assert len(report.broken) == 4 and all("\n" not in line for line in report.broken)
+    assert "cut.jsonl.gz: the packed file is cut off" in " ".join(report.broken)
+    assert report.ordered > 34 and len(rows_in(out / "ordered")) == report.ordered
+    assert sum(row["row"] is None for row in rows_in(out / "errors")) == 4
+
+
+def test_equal_ids_and_names_are_kept_apart_by_file_and_row(tmp_path: Path, out: Path, model: str) -> None:
+    same = {"id": "x", "sentences": ["One.", "Two."], "order": "theirs", "row": 9}
+    write_jsonl(tmp_path / "a" / "f.jsonl", [same, same])
+    write_parquet(tmp_path / "b" / "f.parquet", [same])
+    assert ordered([tmp_path / "a", tmp_path / "b", tmp_path / "a"], out, model).ordered == 3
+    rows = rows_in(out / "ordered")
+    assert len({(row["source"], row["row"]) for row in rows}) == 3 and {row["id"] for row in rows} == {"x"}
+    (table,) = (row for row in rows if row.get("input_order"))
+    assert (table["input_order"], table["input_row"]) == ("theirs", 9)
+
+
+def test_a_second_run_does_only_what_is_new_or_changed(tmp_path: Path, out: Path, model: str) -> None:
+    a = write_jsonl(tmp_path / "in" / "a.jsonl", records(14))
+    assert ordered([tmp_path / "in"], out, model).resumed == 0
+    before = {file: file.stat().st_mtime_ns for file in (out / "ordered").iterdir()}
+    (victim, *_) = (out / "manifest").iterdir()
+    victim.write_text("{")
+    write_jsonl(tmp_path / "in" / "b.jsonl", records(3, start=20))
+    report = ordered([tmp_path / "in"], out, model)
+    assert (report.ordered, report.parts, report.resumed) == (17, 3, 1)
+    after = {file: file.stat().st_mtime_ns for file in (out / "ordered").iterdir()}
+    assert sum(after[file] == time for file, time in before.items()) == 1
+    write_jsonl(a, records(14, seed=9))
+    os.utime(a, ns=(1, 1))
+    assert ordered([tmp_path / "in"], out, model).resumed == 1
+    assert json.loads((out / "report.json").read_text())["ordered"] == 17
+
+
+def test_wrong_requests_are_one_line(tmp_path: Path, out: Path, model: str) -> None:
+    file = write_jsonl(tmp_path / "a.jsonl", records(2))
+    (tmp_path / "a.docx").write_text("x")
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").write_text("x")
+    with pytest.raises(DataError, match="there is no such file"):
+        ordered([tmp_path / "missing"], out, model)
+    with pytest.raises(DataError, match="no JSONL or Parquet file in this folder"):
+        ordered([tmp_path / "nothing"], out, model)
+    with pytest.raises(DataError, match="reads JSONL and Parquet"):
+        ordered([tmp_path / "a.docx"], out, model)
+    with pytest.raises(ConfigError, match="no run of ours"):
+        ordered([file], tmp_path / "full", model)
+    with pytest.raises(ConfigError, match="no such engine"):
+        order_files([file], out, "dask", model)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="no such model"):
+        ordered([file], out, "missing-model")
+    with pytest.raises(ConfigError, match="count from 1"):
+        ordered([file], out, model, workers=0)
+    ordered([file], out, model)
+    with pytest.raises(ConfigError, match="begun with other settings"):
+        ordered([file], out, model, beam=3)

@@ -1,0 +1,105 @@
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.fixtures.documents import STORIES
+from unshuffle.systems import system_names
+
+STORY = "\n".join(STORIES[0])
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    rows = [json.dumps({"id": str(number), "sentences": STORIES[number % 8]}) for number in range(48)]
+    (tmp_path / "my.jsonl").write_text("\n".join(rows))
+    return tmp_path / "my.jsonl"
+
+
+def test_score_speaks_to_people_and_to_programs(run: Run, model: Path) -> None:
+    text = run("score", "-m", model, stdin=STORY).out
+    assert "% of other orders" in text and re.search(r"3 → 4\s+1\.00", text)
+    found = json.loads(run("score", "-m", model, "-f", "json", stdin=STORY).out)
+    assert {"id", "probability", "log_probability", "percentile", "transitions", "moves"} == set(found)
+    assert len(found["transitions"]) == 3
+
+
+def test_systems_lists_every_row(run: Run) -> None:
+    rows = json.loads(run("systems", "--format", "json").out)
+    assert [row["name"] for row in rows] == system_names()
+    assert all({"name", "title", "paper", "year", "parts"} <= set(row) for row in rows)
+    assert set(rows[0]["parts"]) == {"sentence_encoder", "paragraph_encoder", "refiner", "decoder"}
+    table = run("systems").out
+    assert all(name in table for name in system_names())
+
+
+def test_graph_draws_svg_dot_json_and_png(run: Run, model: Path, tmp_path: Path) -> None:
+    svg = run("graph", "-m", model, stdin=STORY).out
+    assert ElementTree.fromstring(svg).tag.endswith("svg") and "After refinement" in svg
+    for kind, start in {"svg": b"<svg", "dot": b"digraph", "json": b"{", "png": b"\x89PNG"}.items():
+        if kind == "png":
+            pytest.importorskip("matplotlib")
+        assert run("graph", "-m", model, "-o", tmp_path / f"a.{kind}", stdin=STORY).code == 0
+        assert (tmp_path / f"a.{kind}").read_bytes().startswith(start)
+    assert ".gif" in run("graph", "-m", model, "-o", "a.gif", stdin=STORY).complaint
+    assert "fewer documents" in run("graph", "-m", model, "--number", 3, stdin=STORY).complaint
+
+
+def test_evaluate_gives_figures_in_percent(run: Run, model: Path, corpus: Path) -> None:
+    found = json.loads(run("evaluate", "-m", model, "--shuffles", 2, "--format", "json", corpus).out)
+    assert {"tau", "pmr", "acc_micro", "acc_macro", "head", "tail", "documents"} <= set(found)
+    assert found["documents"] == 48 and found["shuffles"] == 2 and -100 <= found["tau"] <= 100
+    assert "tau" in run("evaluate", "-m", model, "--shuffles", 1, corpus).out
+
+
+def test_evaluate_needs_something_to_score(run: Run, tmp_path: Path) -> None:
+    assert "nothing to score" in run("evaluate").complaint
+    assert "no such file" in run("evaluate", "--predictions", tmp_path / "none.jsonl").complaint
+    (tmp_path / "empty.jsonl").write_text("")
+    assert "no document" in run("evaluate", tmp_path / "empty.jsonl").complaint
+
+
+def test_calibrate_writes_into_the_model_folder(run: Run, model: Path, corpus: Path, tmp_path: Path) -> None:
+    import shutil
+
+    pytest.importorskip("matplotlib")
+    folder = Path(shutil.copytree(model, tmp_path / "model"))
+    answer = run("calibrate", corpus, "-m", folder, "--plot", tmp_path / "reliability.svg")
+    assert answer.code == 0 and "my" in answer.out
+    assert json.loads((folder / "calibration.json").read_text())["format"] == 1
+    assert "<svg" in (tmp_path / "reliability.svg").read_text()
+    calibrated = json.loads(run("order", "-m", folder, "-f", "json", stdin=STORY).out)
+    assert 0 < calibrated["confidence"] < 1
+
+
+def test_calibrate_refuses_too_few_documents(run: Run, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "few.jsonl").write_text(json.dumps(STORIES[0]) + "\n")
+    assert "too few" in run("calibrate", tmp_path / "few.jsonl", "-m", model).complaint
+    assert not (model / "calibration.json").exists()
+
+
+def test_fine_tune_makes_a_model_and_says_what_it_gained(run: Run, model: Path, corpus: Path, tmp_path: Path) -> None:
+    pytest.importorskip("lightning_fabric")
+    out = tmp_path / "mine"
+    options = ("--from", model, "--out", out, "--set", "epochs=2", "--format", "json")
+    answer = run("fine-tune", corpus, *options)
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out.splitlines()[-1])
+    assert found["documents"] == 44 and found["held_out"] == 4
+    assert {"tau", "pmr", "acc_micro"} <= set(found["before"]) & set(found["after"])
+    assert run("order", "-m", out, stdin=STORY).code == 0
+    assert "Fine-tuned" in (out / "README.md").read_text()
+    assert "a model is there already" in run("fine-tune", corpus, *options).err
+
+
+def test_fine_tune_refuses_what_cannot_be(run: Run, model: Path, corpus: Path, tmp_path: Path) -> None:
+    assert "already" in run("fine-tune", corpus, "--from", model, "--out", model).complaint
+    (tmp_path / "few.jsonl").write_text(json.dumps(STORIES[0]) + "\n")
+    said = run("fine-tune", tmp_path / "few.jsonl", "--from", model, "--out", tmp_path / "x").complaint
+    assert "too few" in said
+    wrong = run("fine-tune", corpus, "--from", model, "--out", tmp_path / "x", "--set", "epoch=2").err
+    assert "Did you mean 'epochs'" in wrong
+    assert not (tmp_path / "x" / "config.json").exists()

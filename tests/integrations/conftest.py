@@ -1,0 +1,38 @@
+"""A tiny model for all adapters, and three texts to order."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.tiny import save_tiny
+from unshuffle.system.orderer import Orderer
+
+SENTENCES = ["She washed the apple.", "Then she ate it.", "Mia picked an apple.", "The river was high."]
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(save_tiny(tmp_path_factory.mktemp("adapters") / "tiny"))
+
+
+@pytest.fixture(scope="session")
+def expected(model: str) -> tuple[int, ...]:
+    """What the model itself says about the sentences."""
+    return Orderer.from_pretrained(model).order(SENTENCES).order
+
+
+@pytest.fixture
+def sentences() -> list[str]:
+    return list(SENTENCES)
+
+
+@pytest.fixture
+def rows(sentences: list[str]) -> list[object]:
+    """Good rows and bad ones."""
+    return [sentences, ["One."], None, [], ["a", ""], sentences[::-1]]
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
