@@ -11,6 +11,8 @@ EXTRAS := train,bert,plot,topics,serve
 TEST_EXTRAS := $(EXTRAS),sklearn,dev
 WORKERS ?= 2
 PYTEST_ARGS ?= -m "not slow"
+FUZZ_SECONDS ?= 600
+FUZZ_SEED ?= 1
 
 # A stamp is older than what it depends on exactly when its step must be run again.
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
@@ -20,7 +22,7 @@ RUNNING := $(VENV)/.running
 TESTING := $(VENV)/.testing
 BROWSER := $(VENV)/.browser
 
-.PHONY: help setup demo test lint types flow pytest format bench faults audit docs clean
+.PHONY: help setup demo test lint types flow pytest format bench faults fuzz audit docs clean
 
 help: ## Print this table
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,8 +54,11 @@ format: $(TESTING) ## Format the code and mend what ruff can mend
 bench: $(RUNNING) ## Measure speed and memory
 	$(BIN)/python scripts/bench.py
 
-faults: $(TESTING) ## Break the code on purpose and see that a test notices
+faults: $(TESTING) ## Fuzz, kill, fill the disk, damage models; print how often, and what was lost
 	$(BIN)/python scripts/faults.py
+
+fuzz: $(TESTING) ## Fuzz for longer (FUZZ_SECONDS=600 FUZZ_SEED=1)
+	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 audit: $(CREATED) ## Look for known holes in the pinned packages (asks an advisory service)
 	$(PIP_INSTALL) pip-audit

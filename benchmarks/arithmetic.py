@@ -1,6 +1,6 @@
 """How many floating-point operations the plain equations ask for, counted by torch on tensors without content.
 
-Plain: every gate on the concatenation of its inputs, every step in full; but nothing padded and no work on absent edges.
+Plain: every gate on the concatenation of its inputs, every step in full; but nothing padded, nothing for absent edges.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def refined_flops(config: SystemConfig, items: Sequence[Item], rounds: float) ->
 
 def grn_flops(config: SystemConfig, items: Sequence[Item]) -> float:
     """One pass of the graph network alone."""
-    return float(_count(lambda: _grn(config.paragraph_encoder, config, items, _empty(_sentences(items), _width(config)))))
+    vectors = _empty(_sentences(items), _width(config))
+    return float(_count(lambda: _grn(config.paragraph_encoder, config, items, vectors)))
 
 
 def _count(run: Callable[[], object]) -> int:

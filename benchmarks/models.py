@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import torch
 
-from unshuffle.graph.batch import Item
+from benchmarks.settings import Settings
+from unshuffle.decode.contracts import Search
+from unshuffle.graph.batch import Item, collate
 from unshuffle.system.folder import Model
 from unshuffle.systems import load_row
 from unshuffle.text.document import Document
@@ -37,3 +39,34 @@ def drawn_of(items: Sequence[Item], *, batch: int = 16, seed: int = 0) -> list[D
     return [
         draw(items, range(start, min(start + batch, len(items))), seed + start) for start in range(0, len(items), batch)
     ]
+
+
+def decoding_model(system: str, documents: Sequence[Document], settings: Settings) -> Model:
+    """A trained model where a folder is named; else random weights that are as sure of themselves as trained ones."""
+    if settings.model and load_row(system).system.refiner is None:
+        from unshuffle.system.folder import load_model
+
+        return load_model(settings.model)
+    model = model_of(system, documents, quick=settings.quick)
+    sharpen(model, items_of(model, documents[:32]))
+    return model
+
+
+@torch.inference_mode()
+def sharpen(model: Model, items: Sequence[Item], wanted: float = -2.0) -> None:
+    """Scales the pointer's scores until the best order of a document has the log-probability of a trained network.
+
+    A search that drops hopeless orders would find nothing to drop among the even chances of fresh weights.
+    """
+    network = model.network
+    batch = collate(items)
+    read = network.read(batch)
+    score = network.decoder.score
+    low, high = 1.0, 1e4
+    before = score.weight.clone()
+    for _ in range(12):
+        middle = (low * high) ** 0.5
+        score.weight.copy_(before * middle)
+        found = network.search(read, batch, Search(beam=1))
+        mean = sum(best.log_probabilities[0] for best in found) / len(found)
+        low, high = (middle, high) if mean < wanted else (low, middle)

@@ -87,7 +87,8 @@ def run(settings: Settings) -> Report:
 
 def _ours(task: nn.Module, items: Sequence[Item]) -> Callable[[slice], None]:
     """Steps over an epoch as the training loop cuts it."""
-    batches = [draw(items, numbers, seed) for seed, numbers in enumerate(epoch_batches(items, range(len(items)), 16, 1))]
+    epoch = epoch_batches(items, range(len(items)), 16, seed=1)
+    batches = [draw(items, numbers, seed) for seed, numbers in enumerate(epoch)]
     return _steps(task, build_optimizer(task, TrainingConfig()), batches, lambda drawn: task(drawn))
 
 

@@ -1,6 +1,6 @@
 """SE-GRN as one writes it from the equations: padded batches, dense graphs, torch's own recurrent layers.
 
-It stands for how the published programs work and is the yardstick of the benchmarks: the same weights, the same results.
+It stands for how the published programs work and is the benchmarks' yardstick: the same weights, the same results.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ class Twin(nn.Module):
         self.lstm.load_state_dict(encoder.lstm.state_dict())
         self.roles.load_state_dict(grn.roles.state_dict())
         self.decoder.load_state_dict(pointer.lstm.state_dict())
-        for mine, theirs in zip((self.key, self.query, self.score), (pointer.key, pointer.query, pointer.score)):
-            mine.load_state_dict(theirs.state_dict())
+        self.key.load_state_dict(pointer.key.state_dict())
+        self.query.load_state_dict(pointer.query.state_dict())
+        self.score.load_state_dict(pointer.score.state_dict())
 
     def encode(self, batch: PaddedBatch) -> tuple[Tensor, Tensor]:
         """(documents, sentences, width), (documents, entities, word width)."""

@@ -89,7 +89,7 @@ def main() -> int:
     total["inputs"] += inputs
     lost = total["failed"] + len(broken)
     print(
-        f"{total['faults']} faults and {total['inputs']} inputs; {lost} lost or broken; {total['skipped']} tests skipped."
+        f"{total['faults']} faults, {total['inputs']} inputs; {lost} lost or broken; {total['skipped']} tests skipped."
     )
     return 1 if lost else 0
 

@@ -91,7 +91,8 @@ def table(world: World, price: float, sizes: list[int]) -> str:
         found = simulate(world, workers)
         cost = found.hours * workers
         rows.append(
-            f"| {workers:,} | {found.hours:,.1f} | {cost:,.0f} | {cost * price:,.0f} | {found.efficiency:.1%} | {found.lost:,} |"
+            f"| {workers:,} | {found.hours:,.1f} | {cost:,.0f} | {cost * price:,.0f} | {found.efficiency:.1%} "
+            f"| {found.lost:,} |"
         )
     return "\n".join(rows) + "\n"
 
@@ -116,8 +117,8 @@ def page(chosen: argparse.Namespace) -> str:
         f"Measured ({found['model']}, {found['documents']:,} documents, {found['workers']} workers): "
         f"{per_core:.1f} documents a second and core, {found['start_seconds']:.0f} s to start, "
         f"{found['ratio']:.2f} times the speed with two workers, {found['worker_megabytes']:.0f} MB a worker.\n\n"
-        f"Assumed: {chosen.documents:,} documents of that length, parts of {world.part:,} rows, {world.dispatch * 1000:.0f} ms "
-        f"of the driver a part, {world.deaths} deaths a worker and hour, {chosen.price} a core hour.\n\n"
+        f"Assumed: {chosen.documents:,} documents of that length, parts of {world.part:,} rows, "
+        f"{world.dispatch * 1000:.0f} ms of the driver a part, {world.deaths} deaths a worker and hour, {chosen.price} a core hour.\n\n"
         f"{table(world, chosen.price, chosen.cores)}\n"
         f"The driver keeps at most {bound:,.0f} cores busy with parts of this size; beyond that, more cores wait.\n"
     )

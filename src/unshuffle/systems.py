@@ -6,11 +6,13 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unshuffle.errors import ConfigError
 from unshuffle.registry import did_you_mean, validated
-from unshuffle.system.config import SystemConfig
+
+if TYPE_CHECKING:
+    from unshuffle.system.config import SystemConfig
 
 CONFIGS = Path(__file__).parent / "configs"
 ROWS = CONFIGS / "systems"
@@ -43,10 +45,34 @@ def system_names() -> list[str]:
 
 def load_row(name: str, changes: Iterable[str] = ()) -> Row:
     """A row by name, or a TOML file of the user's, with changes such as `training.batch=8`."""
+    from unshuffle.system.config import SystemConfig
+
     options = apply_changes(_read(name), changes)
-    about = validated("about", About, options.pop("about", {"title": name, "paper": "", "year": 0}))
+    about = _about(name, options)
     training = options.pop("training", {})
     return Row(Path(name).stem, about, SystemConfig.read(options), training)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A row as it is listed: the kind of part in each slot."""
+
+    about: About
+    parts: dict[str, str | None]
+
+
+def outline(name: str) -> Outline:
+    """A row without its parts, which would have to be imported to be checked."""
+    options = _read(name)
+    parts: dict[str, str | None] = {slot: options[slot]["kind"] for slot in ("sentence_encoder", "paragraph_encoder")}
+    parts["refiner"] = "iterative" if "refiner" in options else None
+    parts["decoder"] = options["decoder"]["kind"]
+    return Outline(_about(name, options), parts)
+
+
+def _about(name: str, options: dict[str, Any]) -> About:
+    about: About = validated("about", About, options.pop("about", {"title": name, "paper": "", "year": 0}))
+    return about
 
 
 def _read(name: str, within: tuple[str, ...] = ()) -> dict[str, Any]:

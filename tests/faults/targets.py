@@ -1,4 +1,4 @@
-"""What is fuzzed: each target takes bytes, and only an error that the user can mend, in one line, may come out of it."""
+"""What is fuzzed: each target takes bytes, and only an error of one line that the user can mend may come out."""
 
 import io
 import json

@@ -198,7 +198,7 @@ def test_noise_in_place_of_scores_finds_nothing(name: str, record_property: Call
     """Whoever scores above chance without having learnt anything has seen the answer."""
     documents = random_documents(200, sentences=6, seed=41)
     model = noisy(shared_model(name))
-    measured = figures(predict(Orderer(model), documents, shuffles=1, beam=2), documents).mean
+    measured = figures(predict(Orderer(model), documents, shuffles=1, beam=2)).mean
     record_property(f"{name}: tau of noise", measured.tau)
     assert abs(measured.tau) < 10  # four standard errors of random orders
     assert abs(measured.acc_micro - 100 / 6) < 5

@@ -12,10 +12,12 @@ from unshuffle.cli.calibrate import calibrate
 from unshuffle.cli.domains import domains
 from unshuffle.cli.evaluate import evaluate
 from unshuffle.cli.exercise import exercise
+from unshuffle.cli.experiment import experiment
 from unshuffle.cli.fine_tune import fine_tune
 from unshuffle.cli.graph import graph
 from unshuffle.cli.order import order
 from unshuffle.cli.pack import pack
+from unshuffle.cli.prepare import prepare
 from unshuffle.cli.recipe import recipe
 from unshuffle.cli.score import score
 from unshuffle.cli.serve import serve
@@ -28,8 +30,8 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (
-    order, order_files, score, graph, serve, exercise, systems, train, fine_tune, evaluate, calibrate, recipe, domains,
-    pack,
+    order, order_files, score, graph, serve, exercise, systems, train, fine_tune, evaluate, calibrate, experiment,
+    prepare, recipe, domains, pack,
 ):  # fmt: skip
     app.command()(command)
 

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from unshuffle.cli.options import Device, InputFormat, ParserName
-from unshuffle.errors import DataError
+from unshuffle.errors import ConfigError, DataError
+from unshuffle.text.document import Document
 
 
 class Method(StrEnum):
@@ -20,8 +21,13 @@ class Method(StrEnum):
 
 
 def calibrate(
-    files: Annotated[list[Path], typer.Argument(help="Documents in their true order, a file for each kind of text.")],
     model: Annotated[Path, typer.Option("--model", "-m", help="Model folder, where calibration.json is written.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Documents in their true order, a file for each kind of text.")
+    ] = None,
+    recipe: Annotated[str | None, typer.Option(help="The validation texts of this recipe, in place of files.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The recipe's data folder.")] = None,
+    results: Annotated[Path | None, typer.Option(help="Write the errors to this JSON file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Reliability diagram: .svg, .png or .pdf.")] = None,
     method: Annotated[
         Method, typer.Option(help="Logistic regression, alone or with a monotone curve.")
@@ -33,22 +39,12 @@ def calibrate(
     seed: Annotated[int, typer.Option(help="Seed of shuffles and halves.")] = 1,
 ) -> None:
     """Fit confidence on one half of each file, each kind of text weighing the same; report errors on the other."""
-    from itertools import islice
-
-    from unshuffle.text.readers.read import read_documents
-
-    texts = {}
-    for file in files:
-        name = file.name.split(".")[0]
-        name = name if name not in texts and name not in ("valid", "test", "train") else f"{file.parent.name}-{name}"
-        texts[name] = tuple(islice(read_documents(file, str(input) if input else None), most))
-        if not texts[name]:
-            raise DataError(f"{file}: it holds no document. Give at least one.")
+    texts = _read_recipe(recipe, data, most) if recipe else _read_files(files or [], input, most)
     from unshuffle.cli.tables import write_table
     from unshuffle.files import write_json
     from unshuffle.system.folder import find_folder
     from unshuffle.system.orderer import Orderer
-    from unshuffle.training.calibrate import calibrated
+    from unshuffle.training.calibrate import calibrated, report
     from unshuffle.training.reliability import write_diagram
 
     orderer = Orderer.from_pretrained(str(model), device=device, parser=parser)
@@ -56,8 +52,36 @@ def calibrate(
     if plot is not None:
         write_diagram({name: (found.before[name], found.after[name]) for name in texts}, plot)
     write_json(find_folder(str(model)) / "calibration.json", found.calibration.write())
+    if results is not None:
+        write_json(results, report(found))
     rows = [
         [name, str(found.after[name].documents), f"{found.before[name].error:.3f}", f"{found.after[name].error:.3f}"]
         for name in texts
     ]
     write_table(["text", "documents", "error as found", "error calibrated"], rows)
+
+
+def _read_files(files: list[Path], input: InputFormat, most: int | None) -> dict[str, tuple[Document, ...]]:
+    from itertools import islice
+
+    from unshuffle.text.readers.read import read_documents
+
+    texts: dict[str, tuple[Document, ...]] = {}
+    for file in files:
+        name = file.name.split(".")[0]
+        name = name if name not in texts and name not in ("valid", "test", "train") else f"{file.parent.name}-{name}"
+        texts[name] = tuple(islice(read_documents(file, str(input) if input else None), most))
+        if not texts[name]:
+            raise DataError(f"{file}: it holds no document. Give at least one.")
+    if not texts:
+        raise ConfigError("calibrate: there is nothing to fit on. Name files of documents, or --recipe and --data.")
+    return texts
+
+
+def _read_recipe(recipe: str, data: Path | None, most: int | None) -> dict[str, tuple[Document, ...]]:
+    from unshuffle.training.mixture import held_out
+    from unshuffle.training.recipe import load_recipe
+
+    if data is None:
+        raise ConfigError("calibrate: the recipe's texts are needed. Say --data FOLDER.")
+    return held_out(load_recipe(recipe).mixture, data, "valid", most)

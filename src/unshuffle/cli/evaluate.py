@@ -40,10 +40,10 @@ def evaluate(
     from unshuffle.training.results import plain, read_predictions
 
     if predictions is not None:
-        found = figures(read_predictions(predictions), documents)
+        found = figures(read_predictions(predictions))
     else:
         from unshuffle.system.orderer import Orderer
 
         orderer = Orderer.from_pretrained(model, parser=parser, device=device)
-        found = figures(predict(orderer, documents or [], shuffles=shuffles, seed=seed, beam=beam), documents)
+        found = figures(predict(orderer, documents or [], shuffles=shuffles, seed=seed, beam=beam))
     write_figures(plain(found), form.value)

@@ -33,6 +33,7 @@ def train(
     from unshuffle.systems import load_row
     from unshuffle.training.config import TrainingConfig
     from unshuffle.training.corpus import read_splits
+    from unshuffle.training.processes import leads
     from unshuffle.training.report import evaluated
     from unshuffle.training.run import Job, train_system
 
@@ -54,7 +55,7 @@ def train(
     )
     with StageBars() as bars:
         orderer = train_system(job, bars)
-    if results is not None:
+    if results is not None and leads():
         minutes = (time.monotonic() - started) / 60
         path = evaluated(orderer, job, dataset or data.name, results, minutes=minutes, shuffles=shuffles, beam=beam)
         typer.echo(str(path))

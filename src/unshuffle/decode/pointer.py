@@ -15,7 +15,7 @@ from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.follow import Followed
 from unshuffle.encoders.contracts import States
 from unshuffle.encoders.recurrence import Layout, read_one_way
-from unshuffle.graph.batch import GraphBatch, padded
+from unshuffle.graph.batch import GraphBatch, padded, taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Pointer(nn.Module):
         followed = Followed.of(graph, gold)
         hidden = self.follow(states, graph, followed.order)
         keys = padded(self.keys(states), graph)  # (documents, longest, attention)
-        return followed.log_probabilities(self.attend(hidden, keys[followed.document]))
+        return followed.log_probabilities(self.attend(hidden, taken(keys, followed.document)))
 
     def attend(self, hidden: Tensor, keys: Tensor) -> Tensor:
         """(rows, width), (rows, longest, attention) -> (rows, longest) score of each sentence as the next."""
@@ -67,12 +67,12 @@ class Pointer(nn.Module):
 
     def follow(self, states: States, graph: GraphBatch, order: Tensor) -> Tensor:
         """(sentences, width): the LSTM's state before each choice, in the order that is followed."""
-        vectors = states.encoded.sentences[order]
+        vectors = taken(states.encoded.sentences, order)
         first = graph.first_sentence
         inputs = torch.cat([vectors.new_zeros(1, vectors.shape[1]), vectors[:-1]])
         inputs = inputs.index_fill(0, first, 0.0)  # nothing has been read before the first choice
         layout = Layout.of(graph.sizes)
-        read = read_one_way(self.lstm, inputs[layout.forward], states.documents[layout.order], layout)
+        read = read_one_way(self.lstm, taken(inputs, layout.forward), taken(states.documents, layout.order), layout)
         return torch.empty_like(read).index_copy(0, layout.forward, read)
 
 

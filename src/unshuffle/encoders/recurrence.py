@@ -63,24 +63,22 @@ class _SideBySide(torch.autograd.Function):
         cells = gates.new_empty(directions, words, width)
         squashed = gates.new_empty(directions, words, width)  # cells after their tanh
         hidden = gates.new_empty(directions, words, width)
-        transposed = recurrent.transpose(1, 2).contiguous()
-        place = 0
-        for step, size in enumerate(sizes):
-            here = slice(place, place + size)
-            gate = gates[:, here]
-            if step:
-                before = slice(place - sizes[step - 1], place - sizes[step - 1] + size)
-                for direction in range(directions):
-                    gate[direction].addmm_(hidden[direction, before], transposed[direction])
-            gate[..., : 2 * width].sigmoid_()
+        transposed = recurrent.transpose(1, 2)
+        # All steps are cut at once: single slices, several a step, would cost as much as the work on short steps.
+        each = (gates.split(sizes, 1), cells.split(sizes, 1), squashed.split(sizes, 1), hidden.split(sizes, 1))
+        for step, (gate, cell, bent, state) in enumerate(zip(*each, strict=True)):
             let_in, forget, candidate, let_out = gate.split(width, 2)
+            if step:
+                before = each[3][step - 1][:, : sizes[step]]
+                for direction in range(directions):
+                    gate[direction].addmm_(before[direction], transposed[direction])
+            gate[..., : 2 * width].sigmoid_()
             candidate.tanh_()
             let_out.sigmoid_()
-            cell = torch.mul(let_in, candidate, out=cells[:, here])
+            torch.mul(let_in, candidate, out=cell)
             if step:
-                cell.addcmul_(forget, cells[:, before])
-            torch.mul(let_out, torch.tanh(cell, out=squashed[:, here]), out=hidden[:, here])
-            place += size
+                cell.addcmul_(forget, each[1][step - 1][:, : sizes[step]])
+            torch.mul(let_out, torch.tanh(cell, out=bent), out=state)
         ctx.save_for_backward(gates, cells, squashed, hidden, recurrent, previous)
         ctx.sizes = sizes
         ctx.set_materialize_grads(False)
@@ -91,23 +89,22 @@ class _SideBySide(torch.autograd.Function):
         grad_hidden, grad_last = grads
         gates, cells, squashed, hidden, recurrent, previous = ctx.saved_tensors
         sizes = ctx.sizes
-        directions, words, width = hidden.shape
+        directions, _, width = hidden.shape
         grad_gates = torch.empty_like(gates)
         # Rows stand by falling length, so a sentence joins with the gradient of its end exactly when it is reached.
         shape = directions, sizes[0], width
         carry_hidden = hidden.new_zeros(shape) if grad_last is None else grad_last.clone()
         carry_cell = hidden.new_zeros(shape)
-        place = words
+        each = (gates.split(sizes, 1), cells.split(sizes, 1), squashed.split(sizes, 1), grad_gates.split(sizes, 1))
+        from_outside = None if grad_hidden is None else grad_hidden.split(sizes, 1)
         for step in range(len(sizes) - 1, -1, -1):
             size = sizes[step]
-            place -= size
-            here = slice(place, place + size)
+            gate, _, bent, to_gate = (steps[step] for steps in each)
             upstream, cell = carry_hidden[:, :size], carry_cell[:, :size]
-            if grad_hidden is not None:
-                upstream += grad_hidden[:, here]
-            let_in, forget, candidate, let_out = gates[:, here].split(width, 2)
-            to_let_in, to_forget, to_candidate, to_let_out = grad_gates[:, here].split(width, 2)
-            bent = squashed[:, here]
+            if from_outside is not None:
+                upstream += from_outside[step]
+            let_in, forget, candidate, let_out = gate.split(width, 2)
+            to_let_in, to_forget, to_candidate, to_let_out = to_gate.split(width, 2)
             _through_sigmoid(upstream * bent, let_out, to_let_out)
             cell += _through_tanh(upstream * let_out, bent)
             _through_sigmoid(cell * candidate, let_in, to_let_in)
@@ -115,11 +112,10 @@ class _SideBySide(torch.autograd.Function):
             if not step:
                 to_forget.zero_()
                 break
-            before = slice(place - sizes[step - 1], place - sizes[step - 1] + size)
-            _through_sigmoid(cell * cells[:, before], forget, to_forget)
+            _through_sigmoid(cell * each[1][step - 1][:, :size], forget, to_forget)
             cell *= forget
             for direction in range(directions):
-                torch.mm(grad_gates[direction, here], recurrent[direction], out=upstream[direction])
+                torch.mm(to_gate[direction], recurrent[direction], out=upstream[direction])
         later = grad_gates[:, sizes[0] :].transpose(1, 2)
         return grad_gates, torch.bmm(later, hidden.index_select(1, previous)), None, None, None
 

@@ -12,7 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from unshuffle.errors import ConfigError
-from unshuffle.experiments.datasets.preset import Preset, load_preset, plain_preset, preset_names
+from unshuffle.experiments.datasets.preset import (
+    SPLITS,
+    Format,
+    Preset,
+    checksum,
+    load_preset,
+    plain_preset,
+    preset_names,
+)
 from unshuffle.files import read_json
 from unshuffle.registry import validated
 from unshuffle.seeds import derived
@@ -33,16 +41,22 @@ class Dataset:
     whole: bool = True
     """Whether no document was left out."""
 
-    @property
+    @cached_property
     def comparable(self) -> bool:
-        """Whether these are the paper's own documents."""
-        form = self.preset.form_of([len(self.splits.train), len(self.splits.valid), len(self.splits.test)])
-        return self.whole and form is not None and form.comparable and bool(self.preset.published)
+        """Whether these are the paper's own documents: the sizes of its splits, and the checksums where known."""
+        parts = [getattr(self.splits, name) for name in SPLITS]
+        # Files in the authors' layout bring entities and roles; the same texts without them are not the same data.
+        bring = all(document.mentions is not None for part in parts for document in part)
+        formats: tuple[Format, ...] = ("lower",) if bring else ("jsonl", "vist", "stories", "abstracts")
+        form = self.preset.form_of([len(part) for part in parts], formats)
+        if not self.whole or form is None or not form.comparable or not self.preset.published:
+            return False
+        return all(not sha or sha == checksum(part) for sha, part in zip(form.sha256, parts, strict=True))
 
     @property
     def sizes(self) -> dict[str, int]:
         """Documents by split."""
-        return {name: len(getattr(self.splits, name)) for name in ("train", "valid", "test")}
+        return {name: len(getattr(self.splits, name)) for name in SPLITS}
 
     @property
     def described(self) -> str:

@@ -178,11 +178,18 @@ def add_into(rows: Tensor, target: Tensor, size: int) -> Tensor:
     return rows.new_zeros(size, *rows.shape[1:]).index_add(0, target, rows)
 
 
+def taken(rows: Tensor, index: Tensor) -> Tensor:
+    """`rows[index]`, whole rows at a time: indexing goes number by number, above all in its backward pass."""
+    return rows.index_select(0, index)
+
+
 def padded(rows: Tensor, graph: GraphBatch) -> Tensor:
     """(sentences, width) -> (documents, longest, width), zeros behind the last sentence."""
-    place = torch.arange(graph.sentences, device=rows.device) - graph.first_sentence[graph.document_of_sentence]
-    table = rows.new_zeros(graph.documents, int(graph.sizes.max()), *rows.shape[1:])
-    return table.index_put((graph.document_of_sentence, place), rows)
+    longest = int(graph.sizes.max())
+    document = graph.document_of_sentence
+    place = torch.arange(graph.sentences, device=rows.device) - graph.first_sentence[document]
+    table = rows.new_zeros(graph.documents * longest, *rows.shape[1:])
+    return table.index_copy(0, document * longest + place, rows).unflatten(0, (graph.documents, longest))
 
 
 def present(graph: GraphBatch) -> Tensor:

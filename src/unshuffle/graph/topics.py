@@ -119,7 +119,7 @@ class LDATopics:
             content = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
             words, prior = tuple(str(word) for word in content["words"]), float(content["prior"])
             matrix = load_file(folder / MATRIX)["topics"].astype(np.float32)
-        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, SafetensorError) as error:
             raise ConfigError(f"{folder}: its topics cannot be read ({error}). Take the whole model folder.") from None
         if matrix.ndim != 2 or matrix.shape[1] != len(words):
             raise ConfigError(f"{folder}: topics and their words do not fit. Take the whole model folder.")

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder
 from unshuffle.encoders.paragraph.grn import GRN
-from unshuffle.graph.batch import Batch, GraphBatch
+from unshuffle.graph.batch import Batch, GraphBatch, taken
 
 
 class PairHead(nn.Module):
@@ -32,7 +32,9 @@ class PairHead(nn.Module):
         """(sentences, width), (2, pairs) -> (2, pairs) logits: the first comes first; the second does."""
         one, other = self.from_one(states), self.from_other(states)
         first, second = pairs
-        both = torch.stack([one[first] + other[second], one[second] + other[first]])  # (2, pairs, hidden)
+        both = torch.stack(  # (2, pairs, hidden)
+            [taken(one, first) + taken(other, second), taken(one, second) + taken(other, first)]
+        )
         logits: Tensor = self.rest(both).squeeze(-1)
         return logits
 

@@ -79,7 +79,7 @@ class Refiner(nn.Module):
         self.config = config
 
         # A seed each: one starts the same whether or not there is the other.
-        seed = int(torch.randint(2**62, ()))
+        seed = int(torch.randint(2**62, (), device="cpu"))  # also where the parts themselves are on another device
 
         def classifier(part: str, encoder: SentenceEncoder | None) -> PairClassifier:
             with drawn_from(seed, part):

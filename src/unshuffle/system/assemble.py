@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from unshuffle.decode.contracts import Found
+from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, Item
 from unshuffle.result import Candidate, Ordering, PairProbability, Round
 from unshuffle.system.calibration import Calibration, Evidence
@@ -25,6 +26,8 @@ def assembled(
     best = [
         Candidate(order, math.exp(score)) for order, score in zip(found.orders, found.log_probabilities, strict=True)
     ]
+    if not best or math.isnan(found.log_probabilities[0]):
+        raise ConfigError("model: its weights give no order, they are not numbers or too large. Take another model.")
     pairs = pair_probabilities(best)
     evidence = Evidence(
         agreement=agreement(best[0].order, pairs),

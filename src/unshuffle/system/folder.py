@@ -25,6 +25,8 @@ from unshuffle.text.tokens import Tokenizer
 FORMAT = 1
 HASHED = ("model.safetensors", "tokenizer.json", "entities.txt")
 """What decides the orders; config.json tells their hashes, so that damage and mixed folders are noticed."""
+LONGEST_CARD = 2**20
+"""Letters of a model's README that are kept."""
 MODELS = Path(__file__).parent.parent / "data" / "models"
 """Models that are part of the package, by name."""
 
@@ -93,14 +95,19 @@ def load_model(name: str, *, device: str = "cpu") -> Model:
         if file in HASHED and _hash(folder / file) != digest:
             raise ConfigError(f"{folder}/{file}: not as it was written with config.json. Take the folder anew.")
     tokenizer = Tokenizer.read(folder / "tokenizer.json", config.tokens.longest)
+    tensors = unpacked(read_tensors(folder / "model.safetensors"))
+    _check(_planned(config, tokenizer.size, folder), tensors, folder)
     network = Network(config, words=tokenizer.size)
-    _fill(network, unpacked(read_tensors(folder / "model.safetensors")), folder)
+    _fill(network, tensors, folder)
     network.to(torch.device(device)).eval()
     counted = config.graph.entities.minimum_count > 0
     entities = EntityVocabulary.read(folder / "entities.txt") if counted else None
     calibration = read_json(folder / "calibration.json") if (folder / "calibration.json").is_file() else None
     readme = folder / "README.md"
-    card = readme.read_text(encoding="utf-8", errors="replace") if readme.is_file() else ""
+    card = ""
+    if readme.is_file():
+        with readme.open(encoding="utf-8", errors="replace") as file:
+            card = file.read(LONGEST_CARD)
     topics = LDATopics.load(folder / "topics") if config.graph.topics else None
     preparer = build_preparer(config, tokenizer, entities, topics)
     parser = {str(key): str(value) for key, value in described.get("parser", {}).items()}
@@ -128,8 +135,19 @@ def _hash(file: Path) -> str:
         raise ConfigError(f"{file}: it cannot be read ({error.strerror}). Take the whole folder.") from None
 
 
-def _fill(network: Network, tensors: dict[str, Tensor], folder: Path) -> None:
-    expected = network.state_dict()
+def _planned(config: SystemConfig, words: int, folder: Path) -> dict[str, Tensor]:
+    """Names and shapes of the network's tensors without their memory: a description may ask for any size."""
+    try:
+        with torch.device("meta"):
+            return Network(config, words=words).state_dict()
+    except (RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        reason = str(error).splitlines()[0][:200]
+        raise ConfigError(
+            f"{folder}/config.json: no network has these sizes ({reason}). Take the folder anew."
+        ) from None
+
+
+def _check(expected: dict[str, Tensor], tensors: dict[str, Tensor], folder: Path) -> None:
     for name, tensor in expected.items():
         if name not in tensors:
             raise ConfigError(f"{folder}/model.safetensors: '{name}' is missing. Take the folder anew.")
@@ -139,4 +157,9 @@ def _fill(network: Network, tensors: dict[str, Tensor], folder: Path) -> None:
     for name in tensors:
         if name not in expected:
             raise ConfigError(f"{folder}/model.safetensors: '{name}' belongs to another system. Take the folder anew.")
+
+
+def _fill(network: Network, tensors: dict[str, Tensor], folder: Path) -> None:
+    expected = network.state_dict()
+    _check(expected, tensors, folder)
     network.load_state_dict({name: tensors[name].to(value.dtype) for name, value in expected.items()})

@@ -45,7 +45,7 @@ class Network(nn.Module):
 
         # Each part starts from a seed of its own: another decoder must not change where the classifiers start, or what
         # several trainings share would depend on which of them came first.
-        seed = int(torch.randint(2**62, ()))
+        seed = int(torch.randint(2**62, (), device="cpu"))  # also where the parts themselves are on another device
 
         def encoder(part: str) -> SentenceEncoder:
             with drawn_from(seed, part):

@@ -45,6 +45,8 @@ class Document:
         for position, sentence in enumerate(sentences):
             if not isinstance(sentence, str):
                 raise DataError(f"document '{id}': sentence {position} is not text. Give a list of strings.")
+            if not sentence.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sentence):
+                raise DataError(f"document '{id}': sentence {position} holds half a character. Give whole text.")
         return cls(tuple(sentences), id=id)
 
     def permuted(self, permutation: Sequence[int]) -> Document:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.evaluation import shuffled
 from unshuffle.training.reliability import Reliability, reliability
+from unshuffle.training.results import command_line, commit, versions
 
 FEWEST = 20
 """Documents below which nothing can be fitted."""
@@ -69,6 +70,24 @@ def calibrated(
         before={name: _reliability(some, None) for name, some in held.items()},
         after={name: _reliability(some, calibration) for name, some in held.items()},
     )
+
+
+def report(found: Fitted) -> dict[str, Any]:
+    """The errors before and after, with what produced them."""
+    return {
+        "command": command_line(),
+        "commit": commit(),
+        "versions": versions(),
+        "calibration": found.calibration.write(),
+        "texts": {
+            name: {
+                "documents": found.after[name].documents,
+                "error_as_found": round(found.before[name].error, 4),
+                "error_calibrated": round(found.after[name].error, 4),
+            }
+            for name in found.after
+        },
+    }
 
 
 def observe(orderer: Orderer, documents: Iterable[Document], *, seed: int = 1) -> list[Observed]:

@@ -47,12 +47,10 @@ def predict(
             yield Prediction(document.id, shuffle, align_repeats(order, range(len(order)), document.sentences))
 
 
-def figures(predictions: Iterable[Prediction], documents: Sequence[Document] | None = None) -> Spread:
-    """Mean and spread over shuffles; with the documents at hand, sentences of equal text are interchangeable."""
+def figures(predictions: Iterable[Prediction]) -> Spread:
+    """Mean and spread over shuffles; sentences of equal text were told apart when the predictions were made."""
     by_shuffle: dict[int, list[OrderPair]] = {}
     for prediction in predictions:
-        done = by_shuffle.setdefault(prediction.shuffle, [])
-        texts = documents[len(done)].sentences if documents is not None else ()
         gold = tuple(range(len(prediction.order)))
-        done.append(OrderPair(OrderPair(prediction.order, gold, texts).aligned(), gold))
+        by_shuffle.setdefault(prediction.shuffle, []).append(OrderPair(prediction.order, gold))
     return spread([summarise(pairs) for pairs in by_shuffle.values()])

@@ -105,13 +105,13 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
     model = orderer.model
     training = settings(job, model.config)
     train, valid = _parsed(job, orderer)
-    before = figures(predict(orderer, valid, shuffles=SHUFFLES, seed=job.seed), valid)
+    before = figures(predict(orderer, valid, shuffles=SHUFFLES, seed=job.seed))
     old = {name: value.clone() for name, value in model.network.state_dict().items()}
     torch.manual_seed(derived(job.seed, "fine-tune") % 2**31)
     for progress in _trained(job, training, model, train, valid):
         report(progress)
     model.network.requires_grad_(True).eval()
-    after = figures(predict(orderer, valid, shuffles=SHUFFLES, seed=job.seed), valid)
+    after = figures(predict(orderer, valid, shuffles=SHUFFLES, seed=job.seed))
     improved = after.mean.tau > before.mean.tau
     if not improved:
         model.network.load_state_dict(old)

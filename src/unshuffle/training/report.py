@@ -25,7 +25,7 @@ def evaluated(
     cache = job.cache or job.out / "parses"
     valid = parsed(job.data.valid, job.config.parser, cache)
     test = parsed(job.data.test, job.config.parser, cache)
-    on_valid = figures(predict(orderer, valid, shuffles=shuffles, seed=job.seed, beam=beam), valid)
+    on_valid = figures(predict(orderer, valid, shuffles=shuffles, seed=job.seed, beam=beam))
     started = time.monotonic()
     predictions = list(predict(orderer, test, shuffles=shuffles, seed=job.seed, beam=beam))
     seconds = time.monotonic() - started
@@ -42,7 +42,7 @@ def evaluated(
         minutes=round(minutes, 2),
         parameters=sum(parameter.numel() for parameter in orderer.model.network.parameters()),
         valid=plain(on_valid),
-        test=plain(figures(predictions, test)),
+        test=plain(figures(predictions)),
         notes=notes,
     )
     return result.write(folder, predictions)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig, pieces_tokenizer
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.encoders.sentence.sources import pieces_tokenizer
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.files import write_json
 from unshuffle.graph.topics import LDAConfig, LDATopics

@@ -17,9 +17,9 @@ from unshuffle.encoders.sentence.pretrained import (
     MODEL_TYPES,
     PretrainedConfig,
     detached,
-    pieces_tokenizer,
     resolved,
 )
+from unshuffle.encoders.sentence.sources import pieces_tokenizer
 from unshuffle.encoders.sentence.transformer import TransformerConfig
 from unshuffle.errors import ConfigError, MissingExtra
 

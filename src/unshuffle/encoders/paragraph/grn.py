@@ -12,7 +12,7 @@ from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
 from unshuffle.encoders.paragraph.gru import SplitGRU
 from unshuffle.encoders.paragraph.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.paragraph.messages import MentionMessages, RelationMessages
-from unshuffle.graph.batch import GraphBatch, add_into
+from unshuffle.graph.batch import GraphBatch, add_into, taken
 from unshuffle.text.document import Role
 
 
@@ -113,12 +113,12 @@ class GRN(nn.Module):
         sentences, entities, documents = states.sentences, states.entities, states.documents
         roles = self.roles.weight
         update = self.sentence_update
-        gates = start.sentences + update.project(3, documents)[graph.document_of_sentence]
+        gates = start.sentences + taken(update.project(3, documents), graph.document_of_sentence)
         gates = gates + update.project(1, self.links(sentences, links, weights))
         heard = self.to_sentences(sentences, entities, graph.mentions.flip(0), graph.roles, roles)
         new_sentences = update(gates + update.project(2, heard), sentences)
         update = self.entity_update
-        gates = start.entities + update.project(2, documents)[graph.document_of_entity]
+        gates = start.entities + taken(update.project(2, documents), graph.document_of_entity)
         heard = self.to_entities(entities, sentences, graph.mentions, graph.roles, roles)
         gates = gates + update.project(1, heard)
         if self.relations is not None:

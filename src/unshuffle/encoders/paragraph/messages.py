@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from unshuffle.graph.batch import GraphBatch, add_into
+from unshuffle.graph.batch import GraphBatch, add_into, taken
 
 
 class MentionMessages(nn.Module):
@@ -22,15 +22,16 @@ class MentionMessages(nn.Module):
     def forward(self, target: Tensor, source: Tensor, edges: Tensor, roles: Tensor, role_vectors: Tensor) -> Tensor:
         """`edges`: (2, mentions) target and source of each; gives (targets, source + role)."""
         end, start = edges
-        gate = self.from_target(target)[end] + self.from_source(source)[start] + self.from_role(role_vectors)[roles]
-        sent = torch.cat([source[start], role_vectors[roles]], 1)  # (mentions, source + role)
+        gate = taken(self.from_target(target), end) + taken(self.from_source(source), start)
+        gate = gate + taken(self.from_role(role_vectors), roles)
+        sent = torch.cat([taken(source, start), taken(role_vectors, roles)], 1)  # (mentions, source + role)
         return add_into(gate.sigmoid() * sent, end, len(target))
 
     def from_nothing(self, end: Tensor, roles: Tensor, role_vectors: Tensor, targets: int) -> Tensor:
         """The same while all states are zero: only roles speak, so gates are a table over them."""
         gate = (self.from_role(role_vectors) + self.from_target.bias).sigmoid()[:, self.source_width :]
         sent = nn.functional.pad(gate * role_vectors, (self.source_width, 0))  # (roles, source + role)
-        return add_into(sent[roles], end, targets)
+        return add_into(taken(sent, roles), end, targets)
 
 
 class RelationMessages(nn.Module):
@@ -50,6 +51,6 @@ class RelationMessages(nn.Module):
         end, start = torch.cat([graph.relations, graph.relations.flip(0)], 1)
         similarity = torch.cat([graph.similarity, graph.similarity]).clamp_min(1e-9)
         share = similarity / add_into(similarity, end, len(state)).clamp_min(1e-9)[end]
-        gate = self.from_target(state)[end] + self.from_source(state)[start]
+        gate = taken(self.from_target(state), end) + taken(self.from_source(state), start)
         gate = (gate + self.similarity_scale * share.log()[:, None]).sigmoid()
-        return add_into(gate * state[start], end, len(state))
+        return add_into(gate * taken(state, start), end, len(state))

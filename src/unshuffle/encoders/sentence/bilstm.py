@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.encoders.recurrence import Layout, read_to_the_ends
 from unshuffle.encoders.sentence.embedding import WordEmbedding
-from unshuffle.graph.batch import Batch
+from unshuffle.graph.batch import Batch, taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class BiLSTM(nn.Module):
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""
         layout = Layout.of(batch.tokens.lengths)
-        vectors = read_to_the_ends(self.lstm, self.embedding(batch.tokens.ids), layout)[batch.tokens.distinct]
+        vectors = taken(read_to_the_ends(self.lstm, self.embedding(batch.tokens.ids), layout), batch.tokens.distinct)
         return Encoded(
             sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
         )

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from importlib.resources import files
-from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import torch
@@ -15,9 +13,9 @@ from annotated_types import Ge, Lt
 from torch import nn
 
 from unshuffle.encoders.sentence.bert import Bert
+from unshuffle.encoders.sentence.sources import source_file, source_name
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.files import read_json, read_tensors
-from unshuffle.text.tokens import Tokenizer
 
 MODEL_TYPES = frozenset(
     {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "mpnet", "deberta", "deberta-v2", "bart"}
@@ -145,7 +143,7 @@ def _load_with_transformers(config: PretrainedConfig, architecture: dict[str, An
     transformers = _transformers()
     description = _read(architecture)
     if config.source:
-        name, local = _name(config.source)
+        name, local = source_name(config.source)
         try:
             model = transformers.AutoModel.from_pretrained(
                 name,
@@ -191,22 +189,6 @@ def layers_of(found: Pretrained) -> nn.ModuleList:
     return next(part for part in lists if len(part) == found.layers)
 
 
-def source_file(source: str, file: str) -> Path:
-    """A file of a source; only a hub's is fetched."""
-    name, local = _name(source)
-    if not local:
-        return Path(import_module("huggingface_hub").hf_hub_download(name, file))
-    path = Path(name) / file
-    if not path.is_file():
-        raise ConfigError(f"{path}: it is missing. Save the folder again with its fast tokenizer and safetensors.")
-    return path
-
-
-def pieces_tokenizer(source: str, longest: int = 512) -> Tokenizer:
-    """The word pieces of a source; it puts the marks around a sentence itself: [CLS] words [SEP]."""
-    return Tokenizer.read(source_file(source, "tokenizer.json"), longest)
-
-
 def _architecture(config: PretrainedConfig) -> dict[str, Any]:
     if not config.source:
         raise ConfigError("sentence_encoder.source: it is empty. Give a folder, 'package:NAME' or 'hub:NAME'.")
@@ -233,22 +215,15 @@ def _read(architecture: dict[str, Any]) -> Any:
     return _transformers().AutoConfig.for_model(kind, **options)
 
 
-def _name(source: str) -> tuple[str, bool]:
-    """What transformers calls the source, and whether it is here already."""
-    scheme, _, name = source.partition(":")
-    if scheme == "hub" and name:
-        return name, False
-    folder = Path(source)
-    if scheme == "package" and name:
-        try:
-            folder = Path(str(files(name) / "model"))
-        except (ModuleNotFoundError, TypeError, ValueError):
-            raise ConfigError(f"sentence_encoder.source: there is no package '{name}'. Install it with pip.") from None
-    if not folder.is_dir():
-        raise ConfigError(
-            f"sentence_encoder.source: there is no folder '{folder}'. Give one, 'package:NAME' or 'hub:NAME'."
-        )
-    return str(folder), True
+def _line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0].rstrip(".")
+
+
+def _transformers() -> Any:
+    try:
+        return import_module("transformers")
+    except ModuleNotFoundError:
+        raise MissingExtra("A pretrained encoder", "bert") from None
 
 
 @contextmanager
@@ -261,14 +236,3 @@ def _without_progress(bars: Any) -> Iterator[None]:
     finally:
         if shown:
             bars.enable_progress_bar()
-
-
-def _line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")
-
-
-def _transformers() -> Any:
-    try:
-        return import_module("transformers")
-    except ModuleNotFoundError:
-        raise MissingExtra("A pretrained encoder", "bert") from None

@@ -63,9 +63,8 @@ class Source:
                     f"{self.name}: the packed file is cut off or damaged ({error}). Fetch it again."
                 ) from None
             except OSError as error:
-                raise DataError(
-                    f"{self.name}: it cannot be read ({error.strerror or error}). Check the file."
-                ) from None
+                reason = (error.strerror or str(error)).strip().split("\n")[0]  # Arrow's go on for lines
+                raise DataError(f"{self.name}: it cannot be read ({reason}). Check the file.") from None
 
     def lines(self) -> Iterator[Line]:
         """The lines, in constant memory; a broken one carries its error and does not end the reading."""

@@ -1,0 +1,100 @@
+"""Presets, published figures, clock, groups of lengths, coherence."""
+
+import math
+
+import numpy as np
+import pytest
+
+from unshuffle.experiments.clock import Clock, boxed, classifier_stages
+from unshuffle.experiments.coherence import neighbours
+from unshuffle.experiments.datasets.preset import load_preset, preset_names
+from unshuffle.experiments.length import groups
+from unshuffle.experiments.plan import changes_of
+from unshuffle.experiments.published import printed, published, shown
+from unshuffle.metrics.bootstrap import Band
+from unshuffle.systems import load_row, system_names
+from unshuffle.text.document import Document, Mention, Role
+from unshuffle.text.vectors import Vectors
+from unshuffle.training.config import TrainingConfig
+
+PAPER = {  # eta, lambda, batch with BERT (Lai et al., 5.1)
+    "nips": (0.20, 0.5, 16),
+    "aan": (0.15, 0.5, 32),
+    "acl": (0.15, 0.5, 32),
+    "sind": (0.25, 0.2, 128),
+    "roc": (0.15, 0.4, 128),
+    "arxiv": (0.15, 0.5, 64),
+}
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_presets_are_the_papers_settings(name: str) -> None:
+    preset = load_preset(name)
+    settings = preset.settings
+    assert (settings.noise_share, settings.pair_loss_weight, settings.pretrained_batch) == PAPER[name]
+    assert settings.batch == 16 and preset.ask and preset.published in published()
+    row = load_row("irse-grn-fh", preset.changes(load_row("irse-grn-fh").system))
+    assert row.system.refiner is not None and row.system.refiner.noise_share == settings.noise_share
+    assert row.system.decoder.pair_loss_weight == settings.pair_loss_weight
+    assert row.training["batch"] == 16
+    with_bert = load_row("irse-grn-bert-fh")
+    changed = load_row("irse-grn-bert-fh", preset.changes(with_bert.system))
+    assert changed.training["batch"] == settings.pretrained_batch
+    for other in system_names():  # every row can be trained on every data set
+        load_row(other, preset.changes(load_row(other).system))
+
+
+def test_published_tables_are_whole() -> None:
+    assert printed("pairwise", "nips") == (80.46, 86.32)
+    assert printed("ablation", "arxiv", "no-noise") == (80.45, 82.23, 53.10)
+    assert printed("density", "sind") == (2.85,)
+    assert printed("cost", "nips", "irse-grn-bert-fh") == (29.0, 128.0)
+    assert printed("head-tail", "sind", "berson") == (84.95, 64.87)
+    assert printed("nips", "nothing") is None
+    assert shown((math.nan, 75.0)) == "– / 75.00" and shown(None) == "–"
+    rows = {row for name in PAPER if name in published() for row in published()[name]}
+    assert rows <= set(system_names())
+
+
+def test_changes_may_be_for_one_row() -> None:
+    given = ["training.epochs=1", "irse-grn:refiner.rounds=1", 'graph.relation_file="a:b"']
+    assert changes_of("irse-grn", given) == ("training.epochs=1", "refiner.rounds=1", 'graph.relation_file="a:b"')
+    assert changes_of("se-grn", given) == ("training.epochs=1", 'graph.relation_file="a:b"')
+
+
+def test_a_time_box_is_dealt_out_to_all_stages() -> None:
+    plain, refined = load_row("se-grn").system, load_row("irse-grn").system
+    training = TrainingConfig()
+    assert classifier_stages(training, plain) == 0 and classifier_stages(training, refined) == 6
+    assert classifier_stages(TrainingConfig(folds=1), refined) == 2
+    box = boxed(training, refined, 60)
+    assert box.minutes + 6 * box.classifier_minutes == pytest.approx(51)
+    assert boxed(training, plain, 60).minutes == pytest.approx(51)
+    assert boxed(training, plain, 0) == training
+    assert Clock(0).share(3) == 0 and not Clock(0).over
+    assert Clock(30).share(3) == pytest.approx(10, abs=0.1)
+
+
+def test_lengths_are_joined_until_enough_documents_share_a_point() -> None:
+    assert groups([1, 2, 2, 3, 3, 4, 9], 2) == [(2, 2), (3, 3), (4, 9)]
+    assert groups([2, 2, 3, 3, 9], 2) == [(2, 2), (3, 9)]
+    assert groups([5], 20) == [(5, 5)]
+
+
+def test_coherence_is_the_mean_over_neighbours() -> None:
+    vectors = Vectors(("cat", "dog", "sun"), np.array([[1, 0], [1, 0], [0, 1]], np.float16))
+    document = Document(
+        ("cat", "dog", "sun"),
+        (Mention("x", 0, Role.OTHER), Mention("x", 1, Role.OTHER), Mention("y", 1, Role.OTHER)),
+    )
+    near = neighbours(document, vectors)
+    assert near.coherence((0, 1, 2), 0.8) == pytest.approx((0.8 * 1 + 0.2 * 1 + 0) / 2)
+    assert near.coherence((0, 2, 1), 0.5) == 0
+    assert near.coherence((0,), 0.5) == 1
+
+
+def test_plots_stand_missing_figures() -> None:
+    from unshuffle.experiments.plots import Panel, dots
+
+    band = Band(50.0, 40.0, 60.0, 0.95, 10)
+    assert dots(["one", "two"], [Panel("τ", [band, None], [math.nan, None])]) is not None

@@ -1,0 +1,111 @@
+"""The leak study emulates what it says, and the package cannot reach it."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from leaks.direction import Case, refined
+from leaks.sort import coin_flips, indexed_sort, sorted_as
+from leaks.study import study
+
+from tests.experiments.conftest import write_lower
+from tests.fixtures.documents import random_documents
+from tests.fixtures.systems import tiny_model
+from unshuffle.graph.batch import collate
+from unshuffle.metrics.orders import tau
+from unshuffle.refine.classifier import normalised
+from unshuffle.refine.iterative import Refiner
+from unshuffle.system.folder import save_model
+from unshuffle.training.evaluation import shuffled
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory):  # noqa: ANN201
+    return tiny_model("irse-grn", tmp_path_factory.mktemp("model"), changes=["graph.relations=none"])
+
+
+@torch.inference_mode()
+def cases(model) -> list[tuple[Case, object, object]]:  # noqa: ANN001
+    found = []
+    for document, permutation in shuffled(random_documents(8, sentences=(3, 7), seed=3), 0, 1):
+        batch = collate([model.preparer.item(document)])
+        encoded = model.network.sentence_encoder(batch)
+        place = torch.tensor(permutation)
+        truth = place[batch.graph.pairs[0]] < place[batch.graph.pairs[1]]
+        refiner = model.network.refiner
+        assert isinstance(refiner, Refiner)
+        found.append((Case.of(refiner, batch, encoded, truth), refiner(batch, encoded), truth))
+    return found
+
+
+@torch.inference_mode()
+def test_asked_honestly_it_is_the_packages_own_refinement(model) -> None:  # noqa: ANN001
+    for case, own, truth in cases(model):
+        honest = refined(case, told=False)
+        assert torch.allclose(torch.where(truth, honest.predicted, 1 - honest.predicted), own.predicted, atol=1e-6)
+        assert torch.allclose(honest.half, own.weights, atol=1e-6)
+
+
+@torch.inference_mode()
+def test_a_tendency_to_say_yes_pays_only_where_the_truth_is_told(model) -> None:  # noqa: ANN001
+    for case, _, _ in cases(model):
+        unsure = case.unsure(case.start)
+        yes = refined(case, told=True, bias=1e5).predicted
+        no = refined(case, told=True, bias=-1e5).predicted
+        assert (yes[unsure] >= 0.5).all() and (no[unsure] < 0.5).all()
+        fair = case.logits(torch.full((len(case.truth),), 0.5))
+        assert ((normalised(fair + 1) > 0.5) == (normalised(fair) > 0.5)).all()
+        assert (refined(case, told=False).predicted[~unsure] == case.start[~unsure]).all()
+
+
+def test_the_true_numbering_turns_coin_flips_into_orders() -> None:
+    draw = np.random.default_rng(0)
+    scores = {}
+    for size in (5, 10):
+        told = [tau(indexed_sort(coin_flips(size, draw)), range(size)) for _ in range(1500)]
+        blind = [
+            tau(sorted_as(coin_flips(size, draw), draw.permutation(size).tolist()), range(size)) for _ in range(1500)
+        ]
+        scores[size] = (float(np.mean(told)), float(np.mean(blind)))
+    # The released file itself, run on coin flips, gives 0.39 and 0.64.
+    assert scores[5][0] == pytest.approx(0.39, abs=0.04) and scores[10][0] == pytest.approx(0.64, abs=0.04)
+    assert abs(scores[5][1]) < 0.05 and abs(scores[10][1]) < 0.05
+
+
+def test_without_contradictions_both_numberings_agree() -> None:
+    before = np.triu(np.ones((6, 6), bool), 1)
+    assert indexed_sort(before) == sorted_as(before, [3, 1, 5, 0, 2, 4]) == list(range(6))
+
+
+def test_the_study_writes_its_tables(model, tmp_path: Path) -> None:  # noqa: ANN001
+    save_model(model, tmp_path / "model")
+    data = tmp_path / "data"
+    data.mkdir()
+    for seed, split in enumerate(("train", "val", "test")):
+        write_lower(random_documents(6, sentences=(2, 5), seed=seed), data / split)
+    path = study([tmp_path / "model"], f"nips={data}", tmp_path / "out", tmp_path / "parses", beam=2)
+    sheet = json.loads(path.read_text(encoding="utf-8"))
+    assert len(sheet["tables"]) == 3 and (tmp_path / "out" / "nips-bias.svg").is_file()
+    (run,) = (tmp_path / "out").glob("irse-grn-nips-1.json")
+    assert {"command", "commit", "versions", "minutes", "pairs", "orders", "sorts"} <= json.loads(
+        run.read_text()
+    ).keys()
+
+
+def test_the_package_cannot_reach_the_study() -> None:
+    code = (
+        "import pkgutil, sys, unshuffle\n"
+        "import unshuffle.experiments.run, unshuffle.training.run\n"
+        "assert not any(name.split('.')[0] == 'leaks' for name in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "src", capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    named = re.compile(r"^\s*(from|import) leaks\b", re.MULTILINE)
+    assert [path for path in (ROOT / "src").rglob("*.py") if named.search(path.read_text(encoding="utf-8"))] == []
