@@ -81,7 +81,7 @@ def run(settings: Settings) -> Report:
 def order(model: Model, items: Sequence[Item], beam: int, *, keep: int = 1) -> list[Found]:
     """All documents, in batches of like length, as `Orderer` makes them."""
     found: dict[int, Found] = {}
-    for numbers in batches([item.graph.sentences for item in items], 32):
+    for numbers in batches(items, 32):
         batch = collate([items[number] for number in numbers])
         read = model.network.read(batch)
         best = model.network.search(read, batch, Search(beam=beam, keep=keep))

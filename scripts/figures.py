@@ -143,7 +143,45 @@ def sheets(name: str) -> str:
     return "\n".join(found) or "*Not run yet.*\n"
 
 
+def benchmarks() -> list[dict[str, Any]]:
+    """What `python -m benchmarks` has written, runs that only tried it left out."""
+    files = sorted((ROOT / "results" / "benchmarks").glob("*.json"))
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return [run for run in found if isinstance(run.get("targets"), list) and not run.get("quick")]
+
+
+def speed() -> str:
+    """Every target of every benchmark."""
+    rows = []
+    for run in benchmarks():
+        for target in run["targets"]:
+            limit = f"{'≤' if target['at_most'] else '≥'} {target['limit']:g}"
+            rows.append([run["benchmark"], target["name"], f"{target['ratio']:.3g}", limit, target["verdict"]])
+    return table(["benchmark", "ratio", "measured", "target", ""], rows)
+
+
+def speed_figures() -> str:
+    """What was measured beside the targets."""
+    rows = []
+    for run in benchmarks():
+        for name, value in run["figures"].items():
+            parts = value.items() if isinstance(value, dict) else [("", value)]
+            rows += [[run["benchmark"], name, part, plain(found)] for part, found in parts]
+    return table(["benchmark", "figure", "of", "value"], rows)
+
+
+def plain(value: Any) -> str:
+    """A figure of any form, as it is read."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {plain(found)}" for name, found in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(plain, value))
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "speed": speed,
+    "speed-figures": speed_figures,
     "nips": nips,
     "systems": systems,
     "shipped": shipped,

@@ -118,7 +118,8 @@ def page(chosen: argparse.Namespace) -> str:
         f"{per_core:.1f} documents a second and core, {found['start_seconds']:.0f} s to start, "
         f"{found['ratio']:.2f} times the speed with two workers, {found['worker_megabytes']:.0f} MB a worker.\n\n"
         f"Assumed: {chosen.documents:,} documents of that length, parts of {world.part:,} rows, "
-        f"{world.dispatch * 1000:.0f} ms of the driver a part, {world.deaths} deaths a worker and hour, {chosen.price} a core hour.\n\n"
+        f"{world.dispatch * 1000:.0f} ms of the driver a part, {world.deaths} deaths a worker and hour, "
+        f"{chosen.price} a core hour.\n\n"
         f"{table(world, chosen.price, chosen.cores)}\n"
         f"The driver keeps at most {bound:,.0f} cores busy with parts of this size; beyond that, more cores wait.\n"
     )

@@ -89,3 +89,18 @@ def test_one_state_after_another_does_not_leak_into_the_next_sentence() -> None:
     before = read_both_ways(module, words, layout)[layout.last[0]]
     words[2:] = 9.0
     assert torch.equal(before, read_both_ways(module, words, layout)[layout.last[0]])
+
+
+@settings(max_examples=25)
+@given(lengths_of_sentences)
+def test_equal_words_may_be_given_once(lengths: list[int]) -> None:
+    module = lstm(bidirectional=True)
+    distinct = torch.randn(3, INPUT, dtype=torch.double, requires_grad=True)
+    rows = torch.arange(sum(lengths)) % 3
+    layout = Layout.of(torch.tensor(lengths))
+    check(
+        module,
+        read_to_the_ends(module, distinct, layout, rows),
+        read_to_the_ends(module, distinct[rows], layout),
+        distinct,
+    )

@@ -58,7 +58,8 @@ def orderer() -> Orderer:
 
 def order(data: bytes) -> None:
     """Any text as sentences, some of them equal, under made-up constraints."""
-    sentences = data.decode("utf-8", "surrogatepass" if data[:1] == b"\xed" else "replace").split("\n")[:12]
+    half = "\ud800" if data[:1] == b"\xed" else ""
+    sentences = (half + data.decode("utf-8", "replace")).split("\n")[:12]
     places = list(data[:4])
     rules = (
         Constraints(before=((places[0] % 9, places[1] % 9),), fixed=())

@@ -27,7 +27,7 @@ from unshuffle.text.document import Document
 from unshuffle.training.evaluation import figures, predict
 from unshuffle.training.stages import with_weights
 
-DOCUMENTS = random_documents(20, sentences=(2, 7), seed=31)
+DOCUMENTS = random_documents(14, sentences=(2, 7), seed=31)
 NEAR = 1e-4
 """Orders whose log-probabilities differ by less are equal but for rounding."""
 every_system = pytest.mark.parametrize("name", system_names())
@@ -73,7 +73,7 @@ def assert_same_texts(one: Sequence[list[str]], other: Sequence[list[str]], near
     """Every order alike; only where two orders are equally good but for rounding may one stand for the other."""
     different = [number for number, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
     assert all(near[number] for number in different)
-    assert len(different) <= len(one) // 10
+    assert len(different) <= 1
 
 
 @every_system

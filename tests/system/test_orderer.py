@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.fixtures.documents import random_documents, stories
+from tests.fixtures.documents import NOUNS, random_documents, stories
 from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.system.folder import Model
@@ -15,7 +15,7 @@ from unshuffle.text.document import Document
 from unshuffle.text.mentions import DEFAULT_PARSER, load_parser
 
 DOCUMENTS = random_documents(20, sentences=(1, 7), seed=21)
-LONG = [f"Sentence {number} speaks of the box and of the key {number % 7}." for number in range(500)]
+LONG = [f"The {NOUNS[number % 40]} {number} stands where it stood." for number in range(500)]
 ODD = {
     "one sentence": ["The box was locked."],
     "identical sentences": ["The box.", "The box.", "The key.", "The box."],
@@ -60,7 +60,7 @@ def test_odd_input_passes_through_the_shipped_parser(model: Model, kind: str) ->
 def test_500_sentences_pass_through_the_shipped_parser(model: Model) -> None:
     orderer = Orderer(model, parser=load_parser("default"))
     assert sorted(orderer.order(LONG, beam=1, n_best=1).order) == list(range(500))
-    assert orderer.graph(LONG[:20]).links
+    assert orderer.graph(LONG[:60]).links
 
 
 def test_one_sentence_is_certain(orderer: Orderer) -> None:

@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 
 from tests.training.run_and_die import tiny_job, train_and_die
-from unshuffle.errors import ConfigError
+from unshuffle.cli.train import train
+from unshuffle.errors import ConfigError, DataError
 from unshuffle.system.folder import load_model
 from unshuffle.training.run import train_system
 
@@ -80,3 +81,11 @@ def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
     assert not steps and model_bytes(tmp_path / "out") == before
     train_system(tiny_job(tmp_path, tmp_path / "other", system="se-grn", seed=2))
     assert model_bytes(tmp_path / "other") != before
+
+
+def test_figures_that_cannot_be_had_are_refused_before_the_training(tmp_path: Path) -> None:
+    for split in ("train", "valid"):
+        (tmp_path / f"{split}.jsonl").write_text('{"id": "a", "sentences": ["One.", "Two."]}\n')
+    with pytest.raises(DataError, match="there is no test file") as error:
+        train(system="se-grn", data=tmp_path, out=tmp_path / "out", results=tmp_path / "results")
+    assert "\n" not in str(error.value) and not (tmp_path / "out").exists()

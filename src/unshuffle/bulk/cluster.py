@@ -55,9 +55,7 @@ def done_on_ray(
         fn_constructor_args=(settings, folder),
         batch_size=1,
         compute=ray.data.ActorPoolStrategy(size=min(workers, len(rows)), max_tasks_in_flight_per_actor=1),
-        num_cpus=1,
-        max_restarts=-1,
-        max_task_retries=-1,
+        num_cpus=1,  # restarts and retries are unlimited by default: a dead worker's part is done again
     )
     names = {field.name for field in fields(Done)}
     for row in dataset.iter_rows():

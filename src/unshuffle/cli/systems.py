@@ -24,4 +24,3 @@ def systems(form: OutputForm = Form.text) -> None:
     slots = list(rows[0]["parts"])
     lines = [[row["name"], row["title"], row["paper"], *(row["parts"][slot] or "–" for slot in slots)] for row in rows]
     write_table(["name", "title", "paper", *(slot.replace("_", " ") for slot in slots)], lines)
-

@@ -29,6 +29,7 @@ def train(
     import torch
 
     from unshuffle.cli.bars import StageBars
+    from unshuffle.errors import DataError
     from unshuffle.registry import validated
     from unshuffle.systems import load_row
     from unshuffle.training.config import TrainingConfig
@@ -41,6 +42,10 @@ def train(
     row = load_row(system, change or [])
     training = validated("training", TrainingConfig, row.training)
     splits = read_splits(data)
+    if results is not None and not splits.test:  # said now and not after hours of training
+        raise DataError(
+            f"{data}: there is no test file, so there are no figures to write. Add one or leave --results out."
+        )
     started = time.monotonic()
     job = Job(
         name=row.name,

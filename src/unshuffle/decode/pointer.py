@@ -17,6 +17,11 @@ from unshuffle.encoders.contracts import States
 from unshuffle.encoders.recurrence import Layout, read_one_way
 from unshuffle.graph.batch import GraphBatch, padded, taken
 
+LARGEST = 20.0
+"""Queries and keys beyond this go through tanh itself; single precision reaches exp(88)."""
+CACHED = 1 << 17
+"""Numbers of one stretch of the attention; they stay in the processor's cache."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PointerConfig:
@@ -96,6 +101,7 @@ class PointerMemory:
         self.inputs = padded(torch.addmm(self.bias, states.encoded.sentences, from_input.t()), graph)
         self.keys = padded(pointer.keys(states), graph)
         self.documents = states.documents
+        self._attention = Attention(pointer, self.keys)
 
     def begin(self) -> Carry:
         """Nothing read: the input is zero, the state the document's."""
@@ -110,7 +116,44 @@ class PointerMemory:
 
     def logits(self, carry: Carry, prefix: Prefix) -> Tensor:
         """(rows, longest)."""
-        return self.pointer.attend(carry.hidden, self.keys.index_select(0, prefix.document))
+        return self._attention(carry.hidden, prefix.document)
+
+
+class Attention:
+    """`Pointer.attend` for many partial orders of the same sentences, without a tanh for each pair of them.
+
+    tanh(q + k) = 1 - 2 / (1 + exp(2q) exp(2k)): the exponentials are taken once a sentence and once a partial order,
+    and what is left for a pair is a product and a quotient.
+    """
+
+    def __init__(self, pointer: Pointer, keys: Tensor) -> None:
+        self.pointer = pointer
+        self.keys = keys  # (documents, longest, attention)
+        self.grown = (2 * keys).exp_() if _bounded(keys) else None
+        self.one = keys.new_ones(())
+
+    @torch.no_grad()
+    def __call__(self, hidden: Tensor, document: Tensor) -> Tensor:
+        """(rows, width), (rows,) -> (rows, longest)."""
+        query = self.pointer.query(hidden)
+        if self.grown is None or not _bounded(query):
+            return self.pointer.attend(hidden, self.keys.index_select(0, document))
+        weight = self.pointer.score.weight[0]
+        query.mul_(2).exp_()
+        longest, width = self.keys.shape[1:]
+        missing = query.new_empty(len(query), longest)  # what the tanh lacks of 1, halved and weighed
+        size = max(1, CACHED // (longest * width))
+        for rows in range(0, len(query), size):
+            pairs = self.grown.index_select(0, document[rows : rows + size])
+            pairs = torch.addcmul(self.one, pairs, query[rows : rows + size, None], out=pairs).reciprocal_()
+            torch.mv(pairs.view(-1, width), weight, out=missing[rows : rows + size].view(-1))
+        logits: Tensor = missing.mul_(-2).add_(weight.sum() + self.pointer.score.bias)
+        return logits
+
+
+def _bounded(values: Tensor) -> bool:
+    """Whether the exponentials of two such values, and their product, can be told from nothing and from infinity."""
+    return bool(values.numel() == 0 or values.abs().max() <= LARGEST)
 
 
 def _lstm_step(gates: Tensor, cell: Tensor) -> Carry:

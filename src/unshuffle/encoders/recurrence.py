@@ -65,9 +65,9 @@ class _SideBySide(torch.autograd.Function):
         hidden = gates.new_empty(directions, words, width)
         transposed = recurrent.transpose(1, 2)
         # All steps are cut at once: single slices, several a step, would cost as much as the work on short steps.
-        each = (gates.split(sizes, 1), cells.split(sizes, 1), squashed.split(sizes, 1), hidden.split(sizes, 1))
+        each = [torch.split(table, sizes, 1) for table in (gates, cells, squashed, hidden)]
         for step, (gate, cell, bent, state) in enumerate(zip(*each, strict=True)):
-            let_in, forget, candidate, let_out = gate.split(width, 2)
+            let_in, forget, candidate, let_out = torch.split(gate, width, 2)
             if step:
                 before = each[3][step - 1][:, : sizes[step]]
                 for direction in range(directions):
@@ -95,16 +95,16 @@ class _SideBySide(torch.autograd.Function):
         shape = directions, sizes[0], width
         carry_hidden = hidden.new_zeros(shape) if grad_last is None else grad_last.clone()
         carry_cell = hidden.new_zeros(shape)
-        each = (gates.split(sizes, 1), cells.split(sizes, 1), squashed.split(sizes, 1), grad_gates.split(sizes, 1))
-        from_outside = None if grad_hidden is None else grad_hidden.split(sizes, 1)
+        each = [torch.split(table, sizes, 1) for table in (gates, cells, squashed, grad_gates)]
+        from_outside = None if grad_hidden is None else torch.split(grad_hidden, sizes, 1)
         for step in range(len(sizes) - 1, -1, -1):
             size = sizes[step]
             gate, _, bent, to_gate = (steps[step] for steps in each)
             upstream, cell = carry_hidden[:, :size], carry_cell[:, :size]
             if from_outside is not None:
                 upstream += from_outside[step]
-            let_in, forget, candidate, let_out = gate.split(width, 2)
-            to_let_in, to_forget, to_candidate, to_let_out = to_gate.split(width, 2)
+            let_in, forget, candidate, let_out = torch.split(gate, width, 2)
+            to_let_in, to_forget, to_candidate, to_let_out = torch.split(to_gate, width, 2)
             _through_sigmoid(upstream * bent, let_out, to_let_out)
             cell += _through_tanh(upstream * let_out, bent)
             _through_sigmoid(cell * candidate, let_in, to_let_in)
@@ -153,9 +153,12 @@ def read_both_ways(lstm: nn.LSTM, words: Tensor, layout: Layout) -> Tensor:
     return hidden.transpose(0, 1)
 
 
-def read_to_the_ends(lstm: nn.LSTM, words: Tensor, layout: Layout) -> Tensor:
-    """(words, width) -> (sentences, 2 hidden): where both directions stop."""
-    _, last = _both_ways(lstm, words, layout)
+def read_to_the_ends(lstm: nn.LSTM, words: Tensor, layout: Layout, rows: Tensor | None = None) -> Tensor:
+    """(words, width) -> (sentences, 2 hidden): where both directions stop.
+
+    `rows`: (words,) where each word stands in `words`, which then holds equal ones once.
+    """
+    _, last = _both_ways(lstm, words, layout, rows)
     return torch.empty_like(last).index_copy(1, layout.order, last).transpose(0, 1).flatten(1)
 
 
@@ -170,12 +173,20 @@ def read_one_way(lstm: nn.LSTM, inputs: Tensor, initial: Tensor, layout: Layout)
     return hidden[0]
 
 
-def _both_ways(lstm: nn.LSTM, words: Tensor, layout: Layout) -> tuple[Tensor, Tensor]:
+def _both_ways(lstm: nn.LSTM, words: Tensor, layout: Layout, rows: Tensor | None = None) -> tuple[Tensor, Tensor]:
     forward, backward = _Weights.of(lstm), _Weights.of(lstm, "_reverse")
-    # Narrow words are put in their places, not the wide gates that they become.
-    inputs = words.index_select(0, torch.cat([layout.forward, layout.backward])).view(2, len(words), -1)
+    places = torch.cat([layout.forward, layout.backward])
+    weights = torch.stack([forward.word, backward.word]).transpose(1, 2)
     bias = torch.stack([forward.bias, backward.bias])[:, None]
-    projected = torch.baddbmm(bias, inputs, torch.stack([forward.word, backward.word]).transpose(1, 2))
+    if rows is None:
+        # Narrow words are put in their places, not the wide gates that they become.
+        inputs = words.index_select(0, places).view(2, len(layout.forward), -1)
+        projected = torch.baddbmm(bias, inputs, weights)
+    else:
+        each = torch.baddbmm(bias, words.expand(2, *words.shape), weights).flatten(0, 1)
+        chosen = rows[places].view(2, -1)
+        chosen[1] += len(words)
+        projected = each.index_select(0, chosen.flatten()).view(2, len(layout.forward), -1)
     return _side_by_side(projected, torch.stack([forward.recurrent, backward.recurrent]), layout)
 
 

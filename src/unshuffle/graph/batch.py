@@ -189,7 +189,7 @@ def padded(rows: Tensor, graph: GraphBatch) -> Tensor:
     document = graph.document_of_sentence
     place = torch.arange(graph.sentences, device=rows.device) - graph.first_sentence[document]
     table = rows.new_zeros(graph.documents * longest, *rows.shape[1:])
-    return table.index_copy(0, document * longest + place, rows).unflatten(0, (graph.documents, longest))
+    return table.index_copy(0, document * longest + place, rows).view(graph.documents, longest, *rows.shape[1:])
 
 
 def present(graph: GraphBatch) -> Tensor:

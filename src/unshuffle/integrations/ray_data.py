@@ -30,7 +30,10 @@ def order_rows(
     workers: int | tuple[int, int] = 1,
     batch_size: int = 64,
 ) -> Any:
-    """A Ray dataset with the answer's columns; `workers` is a number of actors, or the fewest and the most."""
+    """A Ray dataset with the answer's columns; `workers` is a number of actors, or the fewest and the most.
+
+    Ray starts a killed actor anew and gives it again what it was at.
+    """
     try:
         import ray.data
     except ImportError:
@@ -43,7 +46,4 @@ def order_rows(
         batch_format="pyarrow",
         compute=ray.data.ActorPoolStrategy(min_size=fewest, max_size=most),
         num_cpus=1,
-        # A killed actor is started anew, and what it was at is done again; nothing has left it by then.
-        max_restarts=-1,
-        max_task_retries=-1,
     )

@@ -9,6 +9,7 @@ import torch
 
 from unshuffle.decode.allowed import allowed_orders
 from unshuffle.decode.contracts import Search
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.batch import Item, collate
 from unshuffle.rank.constraints import Constraints
@@ -18,6 +19,7 @@ from unshuffle.system.calibration import Calibration
 from unshuffle.system.coherence import coherence_of
 from unshuffle.system.folder import Model, load_model
 from unshuffle.system.stream import batches, windows
+from unshuffle.system.threads import use_threads
 from unshuffle.text.document import Document, Role
 from unshuffle.text.mentions import Parser, load_parser
 from unshuffle.text.split import split_sentences
@@ -47,6 +49,7 @@ class Orderer:
         """The model of a folder, or one of the package's by name; `parser` overrules the folder's."""
         _check_device(device)
         model = load_model(str(name), device=device)
+        use_threads(large=isinstance(model.config.sentence_encoder, PretrainedConfig))
         wanted = model.config.parser
         if parser is None and wanted not in TRUSTED_PARSERS:
             raise ConfigError(
@@ -112,7 +115,7 @@ class Orderer:
             parsed = list(self._parsed(window))
             items = [self.model.preparer.item(document) for document in parsed]
             results: dict[int, Ordering] = {}
-            for numbers in batches([item.graph.sentences for item in items], batch_size):
+            for numbers in batches(items, batch_size):
                 orderings = self._order_batch([items[number] for number in numbers], width, n_best, constraints)
                 for number, ordering in zip(numbers, orderings, strict=True):
                     results[number] = finished(ordering, parsed[number], keep_if_unsure)

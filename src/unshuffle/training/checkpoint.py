@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,6 @@ class Checkpoint:
     folder: Path
     fingerprint: str
     """Of everything that decides the result; another run's state is refused."""
-    _current: str = field(default="", init=False)
 
     def save(
         self, position: Position, module: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor]

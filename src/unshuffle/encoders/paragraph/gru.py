@@ -34,10 +34,11 @@ class SplitGRU(nn.Module):
     def forward(self, gates: Tensor, state: Tensor | None) -> Tensor:
         """`gates`: the sum of all projected parts; `state` None stands for zeros."""
         if state is None:
-            reset_update, candidate = gates.split([2 * self.width, self.width], 1)
+            reset_update, candidate = torch.split(gates, [2 * self.width, self.width], 1)
             reset, update = reset_update.sigmoid().chunk(2, -1)
             candidate = torch.tanh(torch.addcmul(candidate, reset, self.candidate_bias))
-            return candidate - update * candidate
+            fresh: Tensor = candidate - update * candidate
+            return fresh
         new: Tensor = _Update.apply(gates, self.hidden(state), self.candidate_bias, state)  # type: ignore[no-untyped-call]
         return new
 
@@ -59,7 +60,6 @@ class _Update(torch.autograd.Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         (grad,) = grads
         reset_update, remembered, candidate, state = ctx.saved_tensors
-        width = state.shape[1]
         reset, update = reset_update.chunk(2, 1)
         to_state = grad * update
         to_candidate = torch.ops.aten.tanh_backward(grad - to_state, candidate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+import torch
 from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
@@ -46,7 +47,11 @@ class BiLSTM(nn.Module):
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""
         layout = Layout.of(batch.tokens.lengths)
-        vectors = taken(read_to_the_ends(self.lstm, self.embedding(batch.tokens.ids), layout), batch.tokens.distinct)
+        words, rows = batch.tokens.ids, None
+        if not self.training:  # without dropout equal words are equal, and their half of the gates is computed once
+            words, rows = torch.unique(words, return_inverse=True)
+        ends = read_to_the_ends(self.lstm, self.embedding(words), layout, rows)
+        vectors = taken(ends, batch.tokens.distinct)
         return Encoded(
             sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
         )
