@@ -45,8 +45,14 @@ def test_json_has_the_names_of_the_python_result(run: Run, model: Path) -> None:
     answer = run("order", "-m", model, "--format", "json", "--n-best", 2, stdin="\n".join(STORY) + "\n\nAlone.\n")
     first, second = map(json.loads, answer.out.splitlines())
     assert set(first) == NAMES
-    assert first == json.loads(json.dumps(unshuffle.Orderer.from_pretrained(model).order(
-        unshuffle.Document.from_sentences(STORY, id=first["id"]), n_best=2).to_json()))  # fmt: skip
+    document = unshuffle.Document.from_sentences(STORY, id=first["id"])
+    alone = json.loads(json.dumps(unshuffle.Orderer.from_pretrained(model).order(document, n_best=2).to_json()))
+    assert [first[name] for name in ("id", "order", "ties", "kept")] == [
+        alone[name] for name in ("id", "order", "ties", "kept")
+    ]
+    # Another document in the batch may round differently.
+    assert [p for _, _, p in first["pairs"]] == pytest.approx([p for _, _, p in alone["pairs"]], abs=1e-5)
+    assert first["confidence"] == pytest.approx(alone["confidence"], abs=1e-5)
     assert sorted(first["order"]) == [0, 1, 2] and len(first["n_best"]) == 2
     assert [row[:2] for row in first["pairs"]] == [[0, 1], [0, 2], [1, 2]]
     assert set(first["rounds"][0]) == {"weights", "undecided"}

@@ -153,4 +153,6 @@ def test_shipped_data_stays_small() -> None:
 
 
 def test_no_file_is_too_large_for_a_repository() -> None:
-    assert [short(path) for path in files() if path.stat().st_size > LARGEST_FILE] == []
+    """Weights of shipped models are bounded by what all shipped data may take."""
+    others = (path for path in files() if DATA / "models" not in path.parents)
+    assert [short(path) for path in others if path.stat().st_size > LARGEST_FILE] == []
