@@ -29,8 +29,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator["Browser"]:
+    """Closed with its module: the driver keeps an event loop running, in which no other test could start its own."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
