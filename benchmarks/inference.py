@@ -36,7 +36,8 @@ def run(settings: Settings) -> Report:
     model = decoding_model("se-grn", documents, settings)
     items = items_of(model, documents)
     twin = Twin(model.network).eval()
-    assert_same_orders(model, twin, items)
+    # The scores of random weights were scaled a hundredfold, and their rounding with them.
+    assert_same_orders(model, twin, items, near=NEAR if settings.model else 10 * NEAR)
     calls: dict[str, Callable[[], object]] = {f"beam {beam}": partial(order, model, items, beam) for beam in BEAMS}
     calls["default beam"] = partial(order, model, items, DEFAULT_BEAM)
     calls["all of the beam kept"] = partial(order, model, items, DEFAULT_BEAM, keep=DEFAULT_BEAM)
@@ -89,12 +90,12 @@ def order(model: Model, items: Sequence[Item], beam: int, *, keep: int = 1) -> l
     return [found[number] for number in range(len(items))]
 
 
-def assert_same_orders(model: Model, twin: Twin, items: Sequence[Item]) -> None:
+def assert_same_orders(model: Model, twin: Twin, items: Sequence[Item], *, near: float = NEAR) -> None:
     """The wide beam finds what the twin finds; one order in fifty may be another, equally good one."""
     different = 0
     for found, item in zip(order(model, items, WIDE), items, strict=True):
         theirs, log_probability = best_order(twin, item, WIDE)
-        assert abs(found.log_probabilities[0] - log_probability) < NEAR, "the twin has found a better or worse order"
+        assert abs(found.log_probabilities[0] - log_probability) < near, "the twin has found a better or worse order"
         different += found.orders[0] != theirs
     assert different <= len(items) // 50, f"{different} orders differ from the twin's"
 

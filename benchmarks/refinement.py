@@ -18,6 +18,7 @@ from benchmarks.settings import Settings
 from benchmarks.targets import Report, Target
 from unshuffle.graph.batch import Batch, collate
 from unshuffle.refine.iterative import Refiner
+from unshuffle.system.network import Network
 
 ROUND = 1.2
 ROUNDS = 4
@@ -45,9 +46,7 @@ def run(settings: Settings) -> Report:
             },
             repeats=repeats,
         )
-    plain = copy.copy(model.network)
-    plain.refiner = None
-    unrefined = replace(model, network=plain)
+    unrefined = replace(model, network=without_refiner(model.network))
     calls = {f"beam {beam}": partial(order, model, items, beam) for beam in BEAMS}
     calls |= {f"beam {beam}, not refined": partial(order, unrefined, items, beam) for beam in BEAMS}
     whole = side_by_side(calls, repeats=repeats)
@@ -74,6 +73,14 @@ def run(settings: Settings) -> Report:
             }
         },
     )
+
+
+def without_refiner(network: Network) -> Network:
+    """The same parts but one; a plain copy would share the table of them."""
+    plain = copy.copy(network)
+    plain._modules = dict(network._modules)
+    plain.refiner = None
+    return plain
 
 
 def one_pair_a_round(refiner: Refiner, batch: Batch) -> Refiner:

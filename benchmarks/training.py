@@ -22,7 +22,7 @@ from unshuffle.training.batching import epoch_batches
 from unshuffle.training.classifiers import InitialTask, IterativeTask
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.loop import Drawn, draw
-from unshuffle.training.memory import keep_memory
+from unshuffle.training.memory import KEPT, USUAL, keep_memory
 from unshuffle.training.optimizers import build_optimizer
 from unshuffle.training.ordering import OrderingTask
 
@@ -33,7 +33,6 @@ NEAR = 1e-4
 def run(settings: Settings) -> Report:
     """SE-GRN beside its twin, then all three trainings of IRSE-GRN."""
     one_thread()
-    keep_memory()
     count, repeats = (32, 1) if settings.quick else (320, 3)
     documents = nips_like(count)
     model = model_of("se-grn", documents, quick=settings.quick)
@@ -89,7 +88,7 @@ def _ours(task: nn.Module, items: Sequence[Item]) -> Callable[[slice], None]:
     """Steps over an epoch as the training loop cuts it."""
     epoch = epoch_batches(items, range(len(items)), 16, seed=1)
     batches = [draw(items, numbers, seed) for seed, numbers in enumerate(epoch)]
-    return _steps(task, build_optimizer(task, TrainingConfig()), batches, lambda drawn: task(drawn))
+    return _steps(task, build_optimizer(task, TrainingConfig()), batches, lambda drawn: task(drawn), kept=KEPT)
 
 
 def _twin(twin: Twin, items: Sequence[Item]) -> Callable[[slice], None]:
@@ -100,15 +99,22 @@ def _twin(twin: Twin, items: Sequence[Item]) -> Callable[[slice], None]:
         return found
 
     optimizer = torch.optim.Adadelta(twin.parameters(), lr=1.0, rho=0.95, eps=1e-6, weight_decay=1e-5)
-    return _steps(twin, optimizer, drawn_of(items), loss)
+    return _steps(twin, optimizer, drawn_of(items), loss, kept=USUAL)
 
 
 def _steps(
-    module: nn.Module, optimizer: torch.optim.Optimizer, batches: list[Drawn], loss: Callable[[Drawn], Tensor]
+    module: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    batches: list[Drawn],
+    loss: Callable[[Drawn], Tensor],
+    *,
+    kept: int,
 ) -> Callable[[slice], None]:
+    """`kept`: how much freed memory stays with the process; the training loop asks for that, other programs do not."""
     module.train()
 
     def run(part: slice) -> None:
+        keep_memory(kept)
         for drawn in batches[part]:
             optimizer.zero_grad()
             loss(drawn).backward()

@@ -76,7 +76,7 @@ def test_workers_killed_again_and_again_lose_no_row(tmp_path: Path, out: Path, m
     finally:
         stop.set()
         killer.join()
-    assert killed and report.deaths == len(killed)
+    assert killed and report.deaths <= len(killed)  # one that is killed while it waits is not missed
     assert (report.ordered, report.bad) == (240, 0)
     assert_each_once(out, [row["id"] for row in rows])
     assert_answers(rows_in(out / "ordered"), {row["id"]: row for row in rows})

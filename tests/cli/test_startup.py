@@ -24,6 +24,16 @@ def test_help_imports_nothing_heavy(arguments: str) -> None:
     assert "unshuffle" in shown
 
 
+def test_listing_the_systems_imports_nothing_heavy() -> None:
+    shown = python(
+        "import sys; sys.argv = ['unshuffle', 'systems', '--format', 'json']\n"
+        "from unshuffle.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as left:\n    assert left.code == 0\n"
+        f"assert not {HEAVY} & set(sys.modules), {HEAVY} & set(sys.modules)"
+    )
+    assert "irse-grn" in shown
+
+
 def test_importing_the_package_imports_nothing_heavy() -> None:
     python(f"import sys, unshuffle; unshuffle.Document; dir(unshuffle); assert not {HEAVY} & set(sys.modules)")
 

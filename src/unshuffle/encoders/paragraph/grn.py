@@ -9,7 +9,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
-from unshuffle.encoders.paragraph.gru import SplitGRU
+from unshuffle.encoders.paragraph.gru import SharedGRU, SplitGRU
 from unshuffle.encoders.paragraph.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.paragraph.messages import MentionMessages, RelationMessages
 from unshuffle.graph.batch import GraphBatch, add_into, taken
@@ -53,6 +53,15 @@ class Start:
     steps_done: int
 
 
+class _Updates:
+    """The three recurrent units of one pass."""
+
+    def __init__(self, grn: GRN) -> None:
+        self.sentences = SharedGRU(grn.sentence_update)
+        self.entities = SharedGRU(grn.entity_update)
+        self.documents = SharedGRU(grn.document_update)
+
+
 @paragraph_encoders.register("grn", GRNConfig)
 class GRN(nn.Module):
     """Nodes read their neighbours' messages and the document state, a few times over."""
@@ -78,58 +87,72 @@ class GRN(nn.Module):
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """All steps at once."""
-        return self.finish(self.start(encoded, graph), encoded, graph, weights)
+        updates = _Updates(self)
+        return self._finish(self._start(encoded, graph, updates), encoded, graph, weights, updates)
 
     def start(self, encoded: Encoded, graph: GraphBatch) -> Start:
         """Everything up to the first step that reads link weights."""
-        sentences = self.sentence_update.project(0, encoded.sentences)
-        entities = self.entity_update.project(0, encoded.entities)
+        return self._start(encoded, graph, _Updates(self))
+
+    def finish(self, start: Start, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
+        """The remaining steps under these link weights."""
+        return self._finish(start, encoded, graph, weights, _Updates(self))
+
+    def _start(self, encoded: Encoded, graph: GraphBatch, updates: _Updates) -> Start:
+        sentences = updates.sentences.project(0, encoded.sentences)
+        entities = updates.entities.project(0, encoded.entities)
         if self.entity_start is not None:
             documents = encoded.sentences.new_zeros(graph.documents, self.width)
             states = NodeStates(encoded.sentences, self.entity_start(encoded.entities), documents)
             return Start(sentences, entities, states, 0)
-        return Start(sentences, entities, self._first_step(sentences, entities, graph), 1)
+        return Start(sentences, entities, self._first_step(sentences, entities, graph, updates), 1)
 
-    def finish(self, start: Start, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
-        """The remaining steps under these link weights."""
+    def _finish(self, start: Start, encoded: Encoded, graph: GraphBatch, weights: Tensor, updates: _Updates) -> States:
         states = start.states
         links, both = graph.links(), both_directions(weights)
         for _ in range(start.steps_done, self.config.steps):
-            states = self._step(states, start, graph, links, both)
+            states = self._step(states, start, graph, links, both, updates)
         return States(encoded, self.dropout(states.sentences), states.documents)
 
-    def _first_step(self, sentence_gates: Tensor, entity_gates: Tensor, graph: GraphBatch) -> NodeStates:
-        """A step from zero states: no content moves, only roles; large products fall away."""
+    def _first_step(self, sentences: Tensor, entities: Tensor, graph: GraphBatch, updates: _Updates) -> NodeStates:
+        """A step from zero states: no content moves, only roles; of the large products a few rows are left."""
         entity_index, sentence_index = graph.mentions
         roles = self.roles.weight
-        heard = self.to_sentences.from_nothing(sentence_index, graph.roles, roles, graph.sentences)
-        sentences = self.sentence_update(sentence_gates + self.sentence_update.project(2, heard), None)
-        heard = self.to_entities.from_nothing(entity_index, graph.roles, roles, graph.entities)
-        entities = self.entity_update(entity_gates + self.entity_update.project(1, heard), None)
-        return NodeStates(sentences, entities, self._document(sentences, entities, None, graph))
+        said = updates.sentences.project(2, self.to_sentences.from_nothing(roles))  # (roles, 3 width)
+        heard = add_into(taken(said, graph.roles), sentence_index, graph.sentences)
+        new_sentences = updates.sentences(sentences + heard, None)
+        said = updates.entities.project(1, self.to_entities.from_nothing(roles))
+        heard = add_into(taken(said, graph.roles), entity_index, graph.entities)
+        new_entities = updates.entities(entities + heard, None)
+        document = self._document(new_sentences, new_entities, None, graph, updates)
+        return NodeStates(new_sentences, new_entities, document)
 
-    def _step(self, states: NodeStates, start: Start, graph: GraphBatch, links: Tensor, weights: Tensor) -> NodeStates:
+    def _step(
+        self, states: NodeStates, start: Start, graph: GraphBatch, links: Tensor, weights: Tensor, updates: _Updates
+    ) -> NodeStates:
         """Sentences and entities read old states; the document then reads the new ones."""
         sentences, entities, documents = states.sentences, states.entities, states.documents
         roles = self.roles.weight
-        update = self.sentence_update
+        update = updates.sentences
         gates = start.sentences + taken(update.project(3, documents), graph.document_of_sentence)
         gates = gates + update.project(1, self.links(sentences, links, weights))
         heard = self.to_sentences(sentences, entities, graph.mentions.flip(0), graph.roles, roles)
         new_sentences = update(gates + update.project(2, heard), sentences)
-        update = self.entity_update
+        update = updates.entities
         gates = start.entities + taken(update.project(2, documents), graph.document_of_entity)
         heard = self.to_entities(entities, sentences, graph.mentions, graph.roles, roles)
         gates = gates + update.project(1, heard)
         if self.relations is not None:
             gates = gates + update.project(3, self.relations(entities, graph))
         new_entities = update(gates, entities)
-        return NodeStates(new_sentences, new_entities, self._document(new_sentences, new_entities, documents, graph))
+        document = self._document(new_sentences, new_entities, documents, graph, updates)
+        return NodeStates(new_sentences, new_entities, document)
 
-    def _document(self, sentences: Tensor, entities: Tensor, state: Tensor | None, graph: GraphBatch) -> Tensor:
+    def _document(
+        self, sentences: Tensor, entities: Tensor, state: Tensor | None, graph: GraphBatch, updates: _Updates
+    ) -> Tensor:
         """The document reads the mean of its sentences and of its entities (plus one, so that none is no trouble)."""
         read = add_into(sentences, graph.document_of_sentence, graph.documents) / graph.sizes[:, None]
         told = add_into(entities, graph.document_of_entity, graph.documents) / (graph.entity_counts[:, None] + 1)
-        gates = self.document_update.project(0, read) + self.document_update.project(1, told)
-        updated: Tensor = self.document_update(gates, state)
-        return updated
+        gates = updates.documents.project(0, read) + updates.documents.project(1, told)
+        return updates.documents(gates, state)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
+
+from unshuffle.encoders.paragraph.shared import Shared
 
 
 class SplitGRU(nn.Module):
@@ -33,13 +35,31 @@ class SplitGRU(nn.Module):
 
     def forward(self, gates: Tensor, state: Tensor | None) -> Tensor:
         """`gates`: the sum of all projected parts; `state` None stands for zeros."""
+        return SharedGRU(self)(gates, state)
+
+
+class SharedGRU:
+    """A `SplitGRU` for the steps of one pass; each of its weight gradients is computed once for all of them."""
+
+    def __init__(self, gru: SplitGRU) -> None:
+        self._bias = gru.candidate_bias
+        self._parts = [Shared(cast(nn.Linear, part)) for part in gru.parts]
+        self._hidden = Shared(gru.hidden)
+
+    def project(self, place: int, part: Tensor) -> Tensor:
+        """As `SplitGRU.project`."""
+        return self._parts[place](part)
+
+    def __call__(self, gates: Tensor, state: Tensor | None) -> Tensor:
+        """As `SplitGRU.forward`."""
         if state is None:
-            reset_update, candidate = torch.split(gates, [2 * self.width, self.width], 1)
+            width = len(self._bias)
+            reset_update, candidate = torch.split(gates, [2 * width, width], 1)
             reset, update = reset_update.sigmoid().chunk(2, -1)
-            candidate = torch.tanh(torch.addcmul(candidate, reset, self.candidate_bias))
+            candidate = torch.tanh(torch.addcmul(candidate, reset, self._bias))
             fresh: Tensor = candidate - update * candidate
             return fresh
-        new: Tensor = _Update.apply(gates, self.hidden(state), self.candidate_bias, state)  # type: ignore[no-untyped-call]
+        new: Tensor = _Update.apply(gates, self._hidden(state), self._bias, state)  # type: ignore[no-untyped-call]
         return new
 
 

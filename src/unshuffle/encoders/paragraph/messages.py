@@ -27,11 +27,10 @@ class MentionMessages(nn.Module):
         sent = torch.cat([taken(source, start), taken(role_vectors, roles)], 1)  # (mentions, source + role)
         return add_into(gate.sigmoid() * sent, end, len(target))
 
-    def from_nothing(self, end: Tensor, roles: Tensor, role_vectors: Tensor, targets: int) -> Tensor:
-        """The same while all states are zero: only roles speak, so gates are a table over them."""
+    def from_nothing(self, role_vectors: Tensor) -> Tensor:
+        """(roles, source + role): what a mention of each role brings while all states are zero and only roles speak."""
         gate = (self.from_role(role_vectors) + self.from_target.bias).sigmoid()[:, self.source_width :]
-        sent = nn.functional.pad(gate * role_vectors, (self.source_width, 0))  # (roles, source + role)
-        return add_into(taken(sent, roles), end, targets)
+        return nn.functional.pad(gate * role_vectors, (self.source_width, 0))
 
 
 class RelationMessages(nn.Module):
