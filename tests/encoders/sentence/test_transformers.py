@@ -12,11 +12,14 @@ from transformers import AutoModel
 
 from tests.encoders.made_up import CLOSE, OPEN, WORDS, close, collated, corpus, item, pairs_before, shuffled, untouched
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.sentence import bert as bert_module
 from unshuffle.encoders.sentence.bert import Bert
 from unshuffle.encoders.sentence.pair_text import shared_fairly
 from unshuffle.encoders.sentence.transformer import TransformerConfig
 from unshuffle.encoders.sentence.transformer_joined import TransformerJoinedConfig
 from unshuffle.encoders.sentence.transformer_pair import TransformerPairConfig
+from unshuffle.encoders.sentence.transformer_set import TransformerSetConfig
+from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, Item
 from unshuffle.graph.pairs import ordered_pairs
 
@@ -30,6 +33,8 @@ CONFIGS = {
     "pair attention": TransformerPairConfig(longest=12),
     "pair mean": TransformerPairConfig(sentences="mean", chunk_tokens=40),
     "pair alone": TransformerPairConfig(sentences="alone"),
+    "set": TransformerSetConfig(alone=1),
+    "set from the start": TransformerSetConfig(alone=0, chunk_tokens=40, apart=0.5),
     "joined": TransformerJoinedConfig(),
     "joined in windows": TransformerJoinedConfig(longest=12, alternate=False),
 }
@@ -151,6 +156,50 @@ def test_a_sentence_too_long_is_cut_before_its_last_mark(bert: str) -> None:
         encoded = encoder(collated([replace(long, spans=np.array([[0], [place]]))]))
         close(encoded.sentences[0], states[1:].mean(0))
         close(encoded.entities[0], expected)
+
+
+def test_a_set_whose_sentences_are_far_apart_is_read_sentence_by_sentence(bert: str) -> None:
+    batch = collated(ITEMS)
+    apart, plain = built(TransformerSetConfig(alone=1, apart=-1e9), bert)(batch), built(CONFIGS["mean"], bert)(batch)
+    close(apart.sentences, plain.sentences)
+    close(apart.entities, plain.entities)
+
+
+def test_the_sentences_of_a_set_hear_each_other_piece_by_piece(bert: str) -> None:
+    """Without a bias the pieces of a document are one sequence, but for their places, which begin anew."""
+    document = ITEMS[:1]
+    encoder = built(TransformerSetConfig(alone=0, apart=0.0), bert)
+    model = AutoModel.from_pretrained(bert).eval()
+    sentences = texts(document)
+    places = torch.tensor([[place for ids in sentences for place in range(len(ids))]])
+    joined = torch.tensor([[word for ids in sentences for word in ids]])
+    states = model(input_ids=joined, position_ids=places).last_hidden_state[0]
+    rows = torch.split(states, [len(ids) for ids in sentences])
+    close(encoder(collated(document)).sentences, torch.stack([each[1:].mean(0) for each in rows]))
+
+
+def test_long_texts_meet_some_places_at_a_time(bert: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, batch = built(CONFIGS["set"], bert), collated(ITEMS)
+    at_once = encoder(batch)
+    monkeypatch.setattr(bert_module, "MASK_CELLS", 50)
+    close(encoder(batch).sentences, at_once.sentences)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_equal_sentences_of_a_set_stay_equal(training: bool, bert: str) -> None:
+    (document,) = ITEMS[:1]
+    twice = replace(document, words=(document.words[1], *document.words[1:]))
+    encoder = built(replace(CONFIGS["set"], dropout=0.0, inner_dropout=0.0), bert).train(training)
+    encoded = encoder(collated([twice, document]))
+    close(encoded.sentences[0], encoded.sentences[1])
+    assert not torch.allclose(encoded.sentences[1], encoded.sentences[1 + len(document.words)])
+
+
+def test_a_set_needs_layers_to_meet_in(bert: str, bart: str) -> None:
+    with pytest.raises(ConfigError, match="alone: there are only"):
+        built(TransformerSetConfig(alone=9), bert)
+    with pytest.raises(ConfigError, match="only a BERT"):
+        built(CONFIGS["set"], bart)
 
 
 def test_pairs_are_read_one_behind_the_other(bert: str) -> None:

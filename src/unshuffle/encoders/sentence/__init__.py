@@ -10,6 +10,7 @@ from unshuffle.encoders.sentence import (
     transformer,
     transformer_joined,
     transformer_pair,
+    transformer_set,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "transformer",
     "transformer_joined",
     "transformer_pair",
+    "transformer_set",
 ]

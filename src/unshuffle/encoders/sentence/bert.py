@@ -6,13 +6,16 @@ they come from is not needed to run it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
+
+MASK_CELLS = 1 << 25
+"""Numbers of a mask that is made at once; of longer texts only some places listen at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Group:
 
     place: Tensor  # (pieces,) flat
     here: Tensor  # (rows, longest) which cells of the table are pieces
+    part: Tensor | None = None  # (rows, longest) number of the part of its sequence that a piece belongs to
 
 
 class Bert(nn.Module):
@@ -45,8 +49,19 @@ class Bert(nn.Module):
     def forward(self, ids: Tensor, place: Tensor, segments: Tensor | None, groups: Sequence[Group]) -> Tensor:
         """(pieces,) with their places in their sequences -> (pieces, width)."""
         states: Tensor = self.embeddings(ids, place, torch.zeros_like(ids) if segments is None else segments)
-        for layer in self.encoder.layer:  # type: ignore[union-attr]
-            states = layer(states, groups)
+        return self.climb(states, groups, 0, len(self.layers))
+
+    @property
+    def layers(self) -> nn.ModuleList:
+        """The stack."""
+        return self.encoder.layer  # type: ignore[return-value]
+
+    def climb(
+        self, states: Tensor, groups: Sequence[Group], first: int, last: int, apart: Tensor | None = None
+    ) -> Tensor:
+        """Through the layers from `first` to before `last`; `apart`: (layers, heads), for groups that have parts."""
+        for number in range(first, last):
+            states = self.layers[number](states, groups, None if apart is None else apart[number - first])
         return states
 
 
@@ -92,15 +107,15 @@ class _Layer(nn.Module):
         self.intermediate.dense = nn.Linear(width, inner)
         self.output = _Projection(inner, width, epsilon, dropouts[0])
 
-    def forward(self, states: Tensor, groups: Sequence[Group]) -> Tensor:
-        heard = self._attend(states, groups)
+    def forward(self, states: Tensor, groups: Sequence[Group], apart: Tensor | None = None) -> Tensor:
+        heard = self._attend(states, groups, apart)
         states = self.attention.output(heard, states)  # type: ignore[operator]
         inner = gelu(self.intermediate.dense(states))  # type: ignore[operator]
         answered: Tensor = self.output(inner, states)
         return answered
 
-    def _attend(self, states: Tensor, groups: Sequence[Group]) -> Tensor:
-        """Each piece hears the pieces of its own sequence."""
+    def _attend(self, states: Tensor, groups: Sequence[Group], apart: Tensor | None) -> Tensor:
+        """Each piece hears the pieces of its own sequence; `apart`: (heads,) what those of other parts get on top."""
         own = self.attention.self
         parts = [getattr(own, name)(states) for name in ("query", "key", "value")]
         heard = []
@@ -110,13 +125,30 @@ class _Layer(nn.Module):
                 _table(part[group.place], group.here).view(rows, longest, self.heads, -1).transpose(1, 2)
                 for part in parts
             )
-            mask = None if bool(group.here.all()) else group.here[:, None, None, :]
             dropout = self.attention_dropout if self.training else 0.0
-            answer = scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+            step = longest if apart is None else max(1, MASK_CELLS // (rows * self.heads * longest))
+            answer = torch.cat(
+                [
+                    scaled_dot_product_attention(some, key, value, attn_mask=mask, dropout_p=dropout)
+                    for some, mask in zip(torch.split(query, step, 2), _masks(group, apart, step), strict=True)
+                ],
+                2,
+            )
             heard.append(answer.transpose(1, 2).flatten(2)[group.here])
         order = torch.cat([group.place for group in groups])
         found = torch.cat(heard)
         return torch.empty_like(found).index_copy(0, order, found)
+
+
+def _masks(group: Group, apart: Tensor | None, step: int) -> Iterator[Tensor | None]:
+    """What may be heard by each `step` places of a table."""
+    if group.part is None or apart is None:
+        yield None if bool(group.here.all()) else group.here[:, None, None, :]
+        return
+    nothing = torch.where(group.here, 0.0, float("-inf"))[:, None, None, :]
+    for some in torch.split(group.part, step, 1):
+        same = some[:, None, :, None] == group.part[:, None, None, :]
+        yield torch.where(same, 0.0, apart[:, None, None]) + nothing  # (rows, heads, step, longest)
 
 
 def _table(rows: Tensor, here: Tensor) -> Tensor:

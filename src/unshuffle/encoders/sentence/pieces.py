@@ -47,11 +47,17 @@ class Pieces(nn.Module):
             self.model.eval()
         return self
 
+    def lower(self, ids: Tensor, lengths: Tensor, layers: int) -> Tensor:
+        """As `forward`, but only through so many of the lowest layers of a BERT."""
+        assert isinstance(self.model, Bert)
+        states: Tensor = self.model.embeddings(ids, place_of_piece(lengths), torch.zeros_like(ids))
+        return self.model.climb(states, groups_of(lengths, self.budget), 0, layers)
+
     def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         """(pieces,) of sequences with these lengths, end to end -> (pieces, width)."""
         if not len(lengths):
             return next(self.model.parameters()).new_zeros(0, self.width)
-        groups = _groups(lengths, self.budget)
+        groups = groups_of(lengths, self.budget)
         if not isinstance(self.model, Bert):
             return self._padded(ids, segments, groups)
         if self.training:
@@ -61,7 +67,7 @@ class Pieces(nn.Module):
             own = Group(torch.arange(len(group.place), device=ids.device), group.here)
             part = None if segments is None else segments[group.place]
             found.append(self.model(ids[group.place], place[group.place], part, [own]))
-        return _in_place(found, groups)
+        return in_place(found, groups)
 
     def _padded(self, ids: Tensor, segments: Tensor | None, groups: list[Group]) -> Tensor:
         """Transformers of the library take padded tables."""
@@ -72,10 +78,11 @@ class Pieces(nn.Module):
                 arguments["token_type_ids"] = _table(segments[group.place], group.here, 0)
             output = self.model(input_ids=_table(ids[group.place], group.here, self.padding), **arguments)
             found.append(output.last_hidden_state[group.here])
-        return _in_place(found, groups)
+        return in_place(found, groups)
 
 
-def _groups(lengths: Tensor, budget: int) -> list[Group]:
+def groups_of(lengths: Tensor, budget: int) -> list[Group]:
+    """Sequences laid end to end, in groups of like length."""
     start = lengths.cumsum(0) - lengths
     groups = []
     for rows in chunks(lengths, budget):
@@ -85,7 +92,7 @@ def _groups(lengths: Tensor, budget: int) -> list[Group]:
     return groups
 
 
-def _in_place(found: list[Tensor], groups: list[Group]) -> Tensor:
+def in_place(found: list[Tensor], groups: list[Group]) -> Tensor:
     """What was computed group by group, back in the order of the flat text."""
     joined = torch.cat(found)
     return torch.empty_like(joined).index_copy(0, torch.cat([group.place for group in groups]), joined)

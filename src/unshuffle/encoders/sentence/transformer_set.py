@@ -1,0 +1,105 @@
+"""A pretrained transformer that reads a document as a set: sentences hear each other, and none knows its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Tensor, nn
+
+from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.segments import segment_mean, segment_of
+from unshuffle.encoders.sentence.bert import Bert, Group
+from unshuffle.encoders.sentence.pieces import (
+    Pieces,
+    entity_vectors,
+    groups_of,
+    in_place,
+    place_of_piece,
+    read_pieces,
+)
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.errors import ConfigError
+from unshuffle.graph.batch import Batch, GraphBatch, add_into, taken
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerSetConfig(PretrainedConfig):
+    """Encoder of a document's sentences in each other's sight."""
+
+    alone: Annotated[int, Ge(0)] = 2
+    """So many of the lowest layers read each sentence on its own; in those above, all pieces of a document meet."""
+    apart: float = -1.0
+    """Where the bias of attention between sentences starts; each layer and head learns its own."""
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
+    """On the sentence vectors."""
+
+
+@sentence_encoders.register("transformer_set", TransformerSetConfig)
+class TransformerSet(nn.Module):
+    """A sentence is the mean of its word pieces, an entity that of its mentions.
+
+    Positions count within a sentence, and attention tells only whether two pieces are of the same one: permuting the
+    sentences permutes the vectors and changes nothing else. It costs what reading the sentences one by one does, and a
+    pronoun can look for its noun.
+    """
+
+    order_sensitive = False
+    pair_width = 0
+
+    def __init__(self, config: TransformerSetConfig, *, words: int, vectors: Tensor | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.pieces = Pieces(config, words=words)
+        if not isinstance(self.pieces.model, Bert):
+            raise ConfigError("sentence_encoder: only a BERT can read a set of sentences. Take kind 'transformer'.")
+        layers = self.pieces.model.layers
+        if config.alone >= len(layers):
+            raise ConfigError(f"sentence_encoder.alone: there are only {len(layers)} layers. Leave some to meet in.")
+        heads = int(layers[0].heads)  # type: ignore[arg-type]
+        self.apart = nn.Parameter(torch.full((len(layers) - config.alone, heads), config.apart))
+        self.width = self.entity_width = self.pieces.width
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch) -> Encoded:
+        """(pieces,) -> (sentences, width), (entities, width)."""
+        tokens, graph = batch.tokens, batch.graph
+        read = read_pieces(tokens.lengths, self.pieces.longest)
+        lengths = tokens.lengths.clamp_max(self.pieces.longest)  # (distinct,)
+        own = lengths[tokens.distinct]  # (sentences,)
+        sentence, place = segment_of(own), place_of_piece(own)
+        old_first, first = (lengths.cumsum(0) - lengths)[tokens.distinct], own.cumsum(0) - own
+        states = self.pieces.lower(tokens.ids[read], lengths, self.config.alone)
+        states = self._meet(taken(states, old_first[sentence] + place), sentence, own, graph)
+        mention, word = batch.spans[:, read[batch.spans[1]]]
+        speaker = graph.mentions[1, mention]
+        piece = (read.cumsum(0) - 1)[word] - old_first[speaker] + first[speaker]
+        pooled = ((place > 0) | (own[sentence] == 1)).nonzero().squeeze(1)  # without [CLS]
+        return Encoded(
+            sentences=self.dropout(segment_mean(taken(states, pooled), sentence[pooled], graph.sentences)),
+            entities=entity_vectors(states, mention, piece, graph),
+            topics=batch.topics,
+        )
+
+    def _meet(self, states: Tensor, sentence: Tensor, own: Tensor, graph: GraphBatch) -> Tensor:
+        """(pieces, width) through the upper layers, all pieces of a document together."""
+        lengths = add_into(own, graph.document_of_sentence, graph.documents)
+        groups = [
+            Group(group.place, group.here, torch.full_like(group.here, -1, dtype=torch.long))
+            for group in groups_of(lengths, self.pieces.budget)
+        ]
+        for group in groups:
+            assert group.part is not None
+            group.part[group.here] = sentence[group.place]
+        model, first = self.pieces.model, self.config.alone
+        assert isinstance(model, Bert)
+        last = len(model.layers)
+        if self.training:
+            return model.climb(states, groups, first, last, self.apart)
+        found = []
+        for group in groups:  # a group at a time bounds the memory of inference
+            alone = Group(torch.arange(len(group.place), device=states.device), group.here, group.part)
+            found.append(model.climb(states[group.place], [alone], first, last, self.apart))
+        return in_place(found, groups)
