@@ -17,12 +17,12 @@ from benchmarks.twin import Twin
 from benchmarks.twin_batch import PaddedBatch, padded_orders
 from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import Item, collate
+from unshuffle.memory import KEPT, USUAL, keep_memory
 from unshuffle.system.network import Network
 from unshuffle.training.batching import epoch_batches
 from unshuffle.training.classifiers import InitialTask, IterativeTask
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.loop import Drawn, draw
-from unshuffle.training.memory import KEPT, USUAL, keep_memory
 from unshuffle.training.optimizers import build_optimizer
 from unshuffle.training.ordering import OrderingTask
 

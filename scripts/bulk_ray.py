@@ -176,6 +176,8 @@ def main() -> int:
     chosen = parser.parse_args()
     import ray
 
+    from unshuffle.training.results import commit, versions
+
     load = os.getloadavg()[0]
     folder = Path(tempfile.mkdtemp(prefix="unshuffle-bulk-"))
     try:
@@ -215,6 +217,8 @@ def main() -> int:
     }
     found = {
         "command": " ".join(["python", "scripts/bulk_ray.py", *sys.argv[1:]]),
+        "commit": commit(),
+        "versions": versions(),
         "machine": {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version()},
         "model": chosen.model or "tiny (untrained, width 8)",
         "documents": chosen.documents,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from unshuffle.memory import hand_back
 from unshuffle.result import Ordering
 from unshuffle.serve.contract import Model
 from unshuffle.serve.jobs import Busy, Job, Search, TooSlow
@@ -21,6 +22,9 @@ Result = TypeVar("Result")
 
 COMEBACK = 0.06
 """Share of a call's time for which the next one waits for clients to come back."""
+
+TIDY_EVERY = 5.0
+"""Seconds after which memory that calls have left free is given back."""
 
 
 class Batcher:
@@ -36,6 +40,7 @@ class Batcher:
         self._seconds_a_document = 0.01
         self._busy_until = 0.0
         self._busy_for = 0.0
+        self._tidied = 0.0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._collector: asyncio.Task[None] | None = None
 
@@ -98,6 +103,9 @@ class Batcher:
                 await loop.run_in_executor(self._thread, self._work, jobs, loop)
                 self._busy_until = time.monotonic()
                 self._busy_for = self._busy_until - began
+                if self._busy_until - self._tidied > TIDY_EVERY:
+                    await loop.run_in_executor(self._thread, hand_back)
+                    self._tidied = self._busy_until
 
     async def _linger(self, first: Job) -> None:
         """Wait until a batch is full or the window is over, which opens anew when the model has just become free.

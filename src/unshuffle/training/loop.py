@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.graph.batch import Item
+from unshuffle.memory import keep_memory
 from unshuffle.seeds import derived
 from unshuffle.training.batching import epoch_batches
 from unshuffle.training.checkpoint import Checkpoint, Position, load_trained, trained_state
 from unshuffle.training.config import TrainingConfig
-from unshuffle.training.memory import keep_memory
 from unshuffle.training.optimizers import build_optimizer, rate
 from unshuffle.training.processes import agreed, leads, rank, ranks, summed
 

@@ -1,0 +1,40 @@
+"""Freed memory: kept for training, given back by a service."""
+
+import subprocess
+import sys
+
+import pytest
+
+from unshuffle import memory
+
+RESIDENT = """
+import re
+def resident():
+    return int(re.findall(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[0]) // 1024
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library of Linux is asked")
+def test_scattered_free_memory_goes_back_to_the_system() -> None:
+    code = RESIDENT + (
+        "from unshuffle.memory import hand_back\n"
+        "held = [bytearray(60_000) for _ in range(4_000)]\n"  # too small to be mapped on their own
+        "full = resident()\n"
+        "del held[1:-1]\n"  # the last one keeps the heap from shrinking by itself
+        "before = resident()\n"
+        "asked = hand_back()\n"
+        "print(asked, full, before, resident())\n"
+    )
+    asked, full, before, after = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    if asked == "False":
+        pytest.skip("the C library has no malloc_trim")
+    assert int(before) > int(full) - 50
+    assert int(after) < int(before) - 150
+
+
+def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory.sys, "platform", "win32")
+    assert not memory.keep_memory()
+    assert not memory.hand_back()
