@@ -55,7 +55,7 @@ bench: $(RUNNING) ## Measure speed and memory
 	$(BIN)/python -m benchmarks
 
 faults: $(TESTING) ## Fuzz, kill, fill the disk, damage models; print how often, and what was lost
-	$(BIN)/python scripts/faults.py
+	$(BIN)/python scripts/faults.py --results results/faults.json
 
 fuzz: $(TESTING) ## Fuzz for longer (FUZZ_SECONDS=600 FUZZ_SEED=1)
 	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)

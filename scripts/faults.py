@@ -16,6 +16,8 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
+from unshuffle.training.results import commit, versions
+
 ROOT = Path(__file__).parent.parent
 GROUPS = {
     "training: killed, full disk, resumed": ["tests/training/test_resume.py", "tests/training/test_checkpoint.py"],
@@ -72,14 +74,17 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="of fuzzing")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="leave out what takes long, such as the soak")
+    parser.add_argument("--results", type=Path, help="JSON file for the counts")
     chosen = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     total: Counter[str] = Counter()
+    groups: dict[str, dict[str, int]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for group, paths in GROUPS.items():
             counted = tested(paths, folder, chosen.quick)
             total += counted
+            groups[group] = dict(counted)
             numbers = ", ".join(f"{counted[kind]} {kind}" for kind in ("faults", "inputs", "failed", "skipped"))
             print(f"  {group:<42} {numbers}", flush=True)
         inputs, broken = fuzzed(chosen.seconds, chosen.seed, folder)
@@ -91,6 +96,18 @@ def main() -> int:
     print(
         f"{total['faults']} faults, {total['inputs']} inputs; {lost} lost or broken; {total['skipped']} tests skipped."
     )
+    if chosen.results:
+        found = {
+            "command": " ".join(["python", "scripts/faults.py", *sys.argv[1:]]),
+            "commit": commit(),
+            "versions": versions(),
+            "groups": groups,
+            "fuzzing": {"seconds": chosen.seconds, "seed": chosen.seed, "inputs": inputs, "broken": broken},
+            **{kind: total[kind] for kind in ("faults", "inputs", "skipped")},
+            "lost_or_broken": lost,
+        }
+        chosen.results.parent.mkdir(parents=True, exist_ok=True)
+        chosen.results.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     return 1 if lost else 0
 
 

@@ -20,6 +20,9 @@ from unshuffle.experiments.report import read_sheets, tables_of
 from unshuffle.experiments.settings import experiment_names
 from unshuffle.systems import load_row, system_names
 
+sys.path.insert(0, str(Path(__file__).parent))
+from measured import bulk, serve, speed, speed_figures, table
+
 ROOT = Path(__file__).parent.parent
 PUBLISHED = ROOT / "src" / "unshuffle" / "configs" / "experiments" / "published.toml"
 MODELS = ROOT / "src" / "unshuffle" / "data" / "models"
@@ -45,12 +48,6 @@ def spread(values: list[float]) -> str:
 def number(value: float) -> str:
     """A published figure, or a dash where none was printed."""
     return "–" if math.isnan(value) else f"{value:.2f}"
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
 
 
 def nips() -> str:
@@ -143,43 +140,9 @@ def sheets(name: str) -> str:
     return "\n".join(found) or "*Not run yet.*\n"
 
 
-def benchmarks() -> list[dict[str, Any]]:
-    """What `python -m benchmarks` has written, runs that only tried it left out."""
-    files = sorted((ROOT / "results" / "benchmarks").glob("*.json"))
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    return [run for run in found if isinstance(run.get("targets"), list) and not run.get("quick")]
-
-
-def speed() -> str:
-    """Every target of every benchmark."""
-    rows = []
-    for run in benchmarks():
-        for target in run["targets"]:
-            limit = f"{'≤' if target['at_most'] else '≥'} {target['limit']:g}"
-            rows.append([run["benchmark"], target["name"], f"{target['ratio']:.3g}", limit, target["verdict"]])
-    return table(["benchmark", "ratio", "measured", "target", ""], rows)
-
-
-def speed_figures() -> str:
-    """What was measured beside the targets."""
-    rows = []
-    for run in benchmarks():
-        for name, value in run["figures"].items():
-            parts = value.items() if isinstance(value, dict) else [("", value)]
-            rows += [[run["benchmark"], name, part, plain(found)] for part, found in parts]
-    return table(["benchmark", "figure", "of", "value"], rows)
-
-
-def plain(value: Any) -> str:
-    """A figure of any form, as it is read."""
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {plain(found)}" for name, found in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(plain, value))
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
 TABLES: dict[str, Callable[[], str]] = {
+    "serve": serve,
+    "bulk": bulk,
     "speed": speed,
     "speed-figures": speed_figures,
     "nips": nips,

@@ -1,7 +1,7 @@
 """What ordering a billion documents would take, simulated from measured figures: `python scripts/scale.py [--write]`.
 
-Reads results/bulk/ray.json. Simulated are parts handed out one by one by a driver, workers that start, order and die,
-and files that are listed at the start. What is not measured (prices, deaths, the driver's time) is an option.
+Reads results/bulk/ray-default.json. Simulated are parts handed out one by one by a driver, workers that start, order
+and die, and files that are listed at the start. What is not measured (prices, deaths, the driver's time) is an option.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MEASURED = ROOT / "results" / "bulk" / "ray.json"
+MEASURED = ROOT / "results" / "bulk" / "ray-default.json"
 PAGE = ROOT / "docs" / "scale.md"
 BLOCK = re.compile(r"(<!-- scale -->\n).*?(<!-- end scale -->)", re.DOTALL)
-NOTHING_MEASURED = "There is no `results/bulk/ray.json` yet: run `python scripts/bulk_ray.py --model default` first.\n"
+NOTHING_MEASURED = f"There is no `{MEASURED.relative_to(ROOT).as_posix()}` yet; above stands what writes it.\n"
 
 
 @dataclass(frozen=True)
