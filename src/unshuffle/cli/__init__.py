@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from unshuffle.cli.accelerate import accelerate
 from unshuffle.cli.bulk import order_files
 from unshuffle.cli.calibrate import calibrate
 from unshuffle.cli.domains import domains
@@ -31,7 +32,7 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (
     order, order_files, score, graph, serve, exercise, systems, train, fine_tune, evaluate, calibrate, experiment,
-    prepare, recipe, domains, pack,
+    prepare, recipe, domains, pack, accelerate,
 ):  # fmt: skip
     app.command()(command)
 

@@ -51,6 +51,9 @@ def order(
         list[str] | None, typer.Option(help="place:i: sentence i stands at this place, both from 0; repeatable.")
     ] = None,
     device: Device = "cpu",
+    compile: Annotated[
+        bool, typer.Option("--compile", help="Compile a BERT encoder first; needs a C++ compiler, pays for many.")
+    ] = False,
     form: OutputForm = Form.text,
     out: OutputFile = None,
     on_error: Broken = OnError.stop,
@@ -64,7 +67,7 @@ def order(
     shown, ordered = tee(reading.documents())
     from unshuffle.system.orderer import Orderer
 
-    orderer = Orderer.from_pretrained(model, device=device, parser=parser)
+    orderer = Orderer.from_pretrained(model, device=device, parser=parser, compile=compile)
     orderings = orderer.order_many(
         ordered, beam=beam, n_best=n_best, keep_if_unsure=keep_if_unsure, constraints=constraints
     )

@@ -14,10 +14,11 @@ from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.batch import Item, collate
 from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Coherence, Ordering, SentenceGraph
+from unshuffle.system.acceleration import use_compiler, use_onnx
 from unshuffle.system.assemble import assembled, finished, traces
 from unshuffle.system.calibration import Calibration
 from unshuffle.system.coherence import coherence_of
-from unshuffle.system.folder import Model, load_model
+from unshuffle.system.folder import Model, find_folder, load_model
 from unshuffle.system.stream import batches, windows
 from unshuffle.system.threads import use_threads
 from unshuffle.text.document import Document, Role
@@ -44,12 +45,26 @@ class Orderer:
 
     @classmethod
     def from_pretrained(
-        cls, name: str | Path = DEFAULT_MODEL, *, device: str = "cpu", parser: str | None = None
+        cls,
+        name: str | Path = DEFAULT_MODEL,
+        *,
+        device: str = "cpu",
+        parser: str | None = None,
+        compile: bool = False,
+        accelerated: bool = True,
     ) -> Orderer:
-        """The model of a folder, or one of the package's by name; `parser` overrules the folder's."""
+        """The model of a folder, or one of the package's by name; `parser` overrules the folder's.
+
+        `compile` has torch compile its encoder; else a folder of `unshuffle accelerate` runs in 8 bits on a processor,
+        unless `accelerated` is false.
+        """
         _check_device(device)
         model = load_model(str(name), device=device)
         use_threads(large=isinstance(model.config.sentence_encoder, PretrainedConfig))
+        if compile:
+            use_compiler(model.network)
+        elif accelerated and device == "cpu":
+            use_onnx(model.network, find_folder(str(name)))
         wanted = model.config.parser
         if parser is None and wanted not in TRUSTED_PARSERS:
             raise ConfigError(

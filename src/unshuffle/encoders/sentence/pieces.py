@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from unshuffle.encoders.segments import segment_mean, segment_of
 from unshuffle.encoders.sentence.bert import Bert, Group
 from unshuffle.encoders.sentence.pretrained import PretrainedConfig, freeze, load
+from unshuffle.encoders.sentence.runners import Layout, Runner
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, add_into
 
@@ -38,11 +39,20 @@ class Pieces(nn.Module):
         self.separators = 2 if found.kind in TWO_SEPARATORS else 1
         self.knows_segments = found.segments > 1
         self.frozen = freeze(found, config)
+        self.runner: Runner | None = None
+        """Takes the layers' place in inference; made for the weights as they are, so other weights end it."""
+        self.register_load_state_dict_post_hook(_forget_runner)  # type: ignore[no-untyped-call]
         self.train(self.training)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy runs the layers itself: what stands in for them belongs to this process and these weights."""
+        return {**self.__dict__, "runner": None}
 
     def train(self, mode: bool = True) -> Pieces:
         """Never lets a frozen transformer drop anything, so what it says may be kept."""
         super().train(mode)
+        if mode:
+            self.runner = None
         if self.frozen:
             self.model.eval()
         return self
@@ -66,7 +76,12 @@ class Pieces(nn.Module):
         for group in groups:  # a group at a time bounds the memory of inference
             own = Group(torch.arange(len(group.place), device=ids.device), group.here)
             part = None if segments is None else segments[group.place]
-            found.append(self.model(ids[group.place], place[group.place], part, [own]))
+            if self.runner is None:
+                found.append(self.model(ids[group.place], place[group.place], part, [own]))
+            else:
+                part = torch.zeros_like(own.place) if part is None else part
+                states: Tensor = self.model.embeddings(ids[group.place], place[group.place], part)
+                found.append(self.runner(states, Layout.of(group.here)))
         return in_place(found, groups)
 
     def _padded(self, ids: Tensor, segments: Tensor | None, groups: list[Group]) -> Tensor:
@@ -145,3 +160,7 @@ def entity_vectors(states: Tensor, mention: Tensor, piece: Tensor, graph: GraphB
 
 def _table(values: Tensor, here: Tensor, padding: int) -> Tensor:
     return torch.full(here.shape, padding, dtype=values.dtype, device=values.device).masked_scatter(here, values)
+
+
+def _forget_runner(module: Pieces, incompatible: Any) -> None:
+    module.runner = None

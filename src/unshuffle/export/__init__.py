@@ -1,0 +1,1 @@
+"""Models in forms that other runtimes read."""

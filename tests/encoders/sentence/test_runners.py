@@ -1,0 +1,146 @@
+"""Whatever runs the layers of a BERT says what the layers say."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from unshuffle.encoders.sentence import compiled
+from unshuffle.encoders.sentence.compiled import Compiled, compiler
+from unshuffle.encoders.sentence.pieces import Pieces
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.encoders.sentence.runners import Layout
+from unshuffle.errors import ConfigError
+
+SIZES = {
+    "model_type": "bert",
+    "vocab_size": 60,
+    "hidden_size": 32,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": 40,
+}
+LENGTHS = torch.tensor([5, 1, 9, 5, 30, 12])
+
+
+@pytest.fixture
+def pieces() -> Pieces:
+    torch.manual_seed(5)
+    found = Pieces(PretrainedConfig(architecture=SIZES, chunk_tokens=64), words=60).eval()
+    with torch.no_grad():
+        for name, value in found.named_parameters():
+            value.normal_(float("LayerNorm.weight" in name), 0.3)
+    return found
+
+
+@torch.inference_mode()
+def read(pieces: Pieces, lengths: Tensor = LENGTHS) -> Tensor:
+    ids = torch.arange(int(lengths.sum())) * 7 % 60
+    return pieces(ids, lengths, (ids > 20).long())
+
+
+def onnx_runner(pieces: Pieces, *, int8: bool) -> Any:
+    pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
+    pytest.importorskip("onnx", reason="needs the 'onnx' extra")
+    from unshuffle.encoders.sentence.bert import Bert
+    from unshuffle.encoders.sentence.onnx_runner import OnnxRunner
+    from unshuffle.export.bert import bert_graph
+
+    assert isinstance(pieces.model, Bert)
+    return OnnxRunner(bert_graph(pieces.model, int8=int8), where="here")
+
+
+def test_a_layout_finds_every_piece_again() -> None:
+    here = torch.tensor([[True, True, False], [True, True, True]])
+    layout = Layout.of(here)
+    assert layout.cells.flatten()[layout.place].tolist() == [0, 1, 2, 3, 4]
+    assert (layout.mask[:, 0, 0] == 0).equal(here)
+
+
+def test_a_layout_has_no_size_of_one() -> None:
+    layout = Layout.of(torch.tensor([[True]]))
+    assert layout.cells.shape == (2, 2) and layout.place.tolist() == [0]
+
+
+def test_onnx_in_32_bits_equals_torch(pieces: Pieces) -> None:
+    expected = read(pieces)
+    pieces.runner = onnx_runner(pieces, int8=False)
+    torch.testing.assert_close(read(pieces), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_onnx_in_8_bits_is_near(pieces: Pieces) -> None:
+    expected = read(pieces)
+    pieces.runner = onnx_runner(pieces, int8=True)
+    found = read(pieces)
+    assert not torch.equal(found, expected)
+    assert (found - expected).norm() < 0.1 * expected.norm()
+
+
+def test_in_8_bits_too_batching_changes_no_result(pieces: Pieces) -> None:
+    pieces.runner = onnx_runner(pieces, int8=True)
+    ids = torch.arange(int(LENGTHS.sum())) * 7 % 60
+    with torch.inference_mode():
+        together = pieces(ids, LENGTHS)
+        apart = [pieces(part, torch.tensor([len(part)])) for part in ids.split(LENGTHS.tolist())]
+    torch.testing.assert_close(together, torch.cat(apart), rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_compiled_equals_what_is_not(pieces: Pieces, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler itself takes its time, so here it gives back what it was given."""
+    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
+    monkeypatch.setenv("CXX", "true")
+    expected = read(pieces)
+    pieces.runner = Compiled(pieces.model)  # type: ignore[arg-type]
+    torch.testing.assert_close(read(pieces), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_compiled_layers_equal_the_others(pieces: Pieces) -> None:
+    if shutil.which(compiler()) is None:
+        pytest.skip(f"needs a C++ compiler ({compiler()})")
+    expected, alone = read(pieces), read(pieces, LENGTHS[:1])
+    pieces.runner = Compiled(pieces.model)  # type: ignore[arg-type]
+    torch.testing.assert_close(read(pieces), expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(read(pieces, LENGTHS[:1]), alone, rtol=1e-4, atol=1e-4)
+
+
+def test_without_a_compiler_one_line_says_what_to_install(pieces: Pieces, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(ConfigError, match=r"no C\+\+ compiler 'no-such-compiler'\. Install one"):
+        Compiled(pieces.model)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_compiled_is_one_line(pieces: Pieces, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*given: object) -> Tensor:
+        raise RuntimeError("\n Python.h: no such file\nand much more")
+
+    monkeypatch.setenv("CXX", "true")
+    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
+    monkeypatch.setattr(compiled, "_layer", fails)
+    with pytest.raises(ConfigError, match=r"\(Python.h: no such file\)\. Leave compile out\.$"):
+        Compiled(pieces.model)  # type: ignore[arg-type]
+
+
+class Double:
+    def __call__(self, states: Tensor, layout: Layout) -> Tensor:
+        return 2 * states
+
+
+def test_other_weights_end_a_runner(pieces: Pieces) -> None:
+    plain = read(pieces)
+    pieces.runner = Double()
+    assert not torch.equal(read(pieces), plain)
+    assert torch.equal(read(copy.deepcopy(pieces)), plain) and pieces.runner is not None
+    pieces.load_state_dict(pieces.state_dict())
+    assert pieces.runner is None
+    pieces.runner = Double()
+    pieces.eval()
+    assert pieces.runner is not None
+    pieces.train().eval()
+    assert torch.equal(read(pieces), plain)
