@@ -12,6 +12,9 @@ def recipe(
     name: Annotated[str, typer.Argument(help="A recipe of the package, or a TOML file.")],
     data: Annotated[Path, typer.Option(help="Folder that holds the sets the recipe names.")],
     out: Annotated[Path, typer.Option(help="Folder of the model to be made.")],
+    start: Annotated[
+        str, typer.Option("--from", help="Model whose weights to begin with, where they fit: a folder or a name.")
+    ] = "",
     seed: Annotated[int, typer.Option(help="Every random draw comes from it.")] = 1,
     resume: Annotated[bool, typer.Option(help="Go on with a training that was cut off.")] = False,
     change: Annotated[list[str] | None, typer.Option("--set", help="Change an option: table.option=value.")] = None,
@@ -46,6 +49,7 @@ def recipe(
         resume=resume,
         cache=cache,
         parser=parser,
+        start=start,
     )
     with StageBars() as bars:
         train_system(job, bars)

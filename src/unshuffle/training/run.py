@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
 from unshuffle.encoders.sentence.pretrained import PretrainedConfig
 from unshuffle.encoders.sentence.sources import pieces_tokenizer
@@ -16,7 +17,7 @@ from unshuffle.files import write_json
 from unshuffle.graph.topics import LDAConfig, LDATopics
 from unshuffle.seeds import derived
 from unshuffle.system.config import SystemConfig
-from unshuffle.system.folder import Model, build_preparer, save_model
+from unshuffle.system.folder import Model, build_preparer, load_model, save_model
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -51,6 +52,23 @@ class Job:
     """Folder of the parse cache."""
     parser: str | None = None
     """Parser for the training documents, where it is not the system's."""
+    start: str = ""
+    """Folder or name of a model whose weights are taken over where they fit; empty for a fresh start."""
+
+
+def take_over(model: Model, start: str) -> None:
+    """Begins with another model's weights; parts that it lacks keep their own beginning."""
+    other = load_model(start)
+    known, own = other.network.state_dict(), model.network.state_dict()
+    fitting = {name: value for name, value in known.items() if name in own and own[name].shape == value.shape}
+    same_words = other.preparer.tokenizer.backend.get_vocab() == model.preparer.tokenizer.backend.get_vocab()
+    if not same_words or 2 * _numbers(fitting) < _numbers(own):
+        raise ConfigError(f"{start}: its words or most of its weights do not fit. Start from a model of the same kind.")
+    model.network.load_state_dict({**own, **fitting})
+
+
+def _numbers(tensors: Mapping[str, Tensor]) -> int:
+    return sum(tensor.numel() for tensor in tensors.values())
 
 
 def train_system(job: Job, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
@@ -65,6 +83,8 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
     valid = parsed(job.data.valid, job.parser or job.config.parser, cache)
     torch.manual_seed(derived(job.seed, "weights") % 2**31)
     model = new_model(job.name, job.config, train, job.seed)
+    if job.start:
+        take_over(model, job.start)
     items = list(model.preparer.items(train))
     run = Run(
         fabric=fabric,

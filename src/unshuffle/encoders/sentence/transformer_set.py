@@ -24,6 +24,9 @@ from unshuffle.encoders.sentence.pretrained import PretrainedConfig
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch, add_into, taken
 
+SCALE = 10.0
+"""Unit in which the bias is learned: steps that suit weights would hardly move it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerSetConfig(PretrainedConfig):
@@ -31,7 +34,7 @@ class TransformerSetConfig(PretrainedConfig):
 
     alone: Annotated[int, Ge(0)] = 2
     """So many of the lowest layers read each sentence on its own; in those above, all pieces of a document meet."""
-    apart: float = -1.0
+    apart: float = -2.5
     """Where the bias of attention between sentences starts; each layer and head learns its own."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     """On the sentence vectors."""
@@ -59,7 +62,7 @@ class TransformerSet(nn.Module):
         if config.alone >= len(layers):
             raise ConfigError(f"sentence_encoder.alone: there are only {len(layers)} layers. Leave some to meet in.")
         heads = int(layers[0].heads)  # type: ignore[arg-type]
-        self.apart = nn.Parameter(torch.full((len(layers) - config.alone, heads), config.apart))
+        self.apart = nn.Parameter(torch.full((len(layers) - config.alone, heads), config.apart / SCALE))
         self.width = self.entity_width = self.pieces.width
         self.dropout = nn.Dropout(config.dropout)
 
@@ -97,9 +100,9 @@ class TransformerSet(nn.Module):
         assert isinstance(model, Bert)
         last = len(model.layers)
         if self.training:
-            return model.climb(states, groups, first, last, self.apart)
+            return model.climb(states, groups, first, last, SCALE * self.apart)
         found = []
         for group in groups:  # a group at a time bounds the memory of inference
             alone = Group(torch.arange(len(group.place), device=states.device), group.here, group.part)
-            found.append(model.climb(states[group.place], [alone], first, last, self.apart))
+            found.append(model.climb(states[group.place], [alone], first, last, SCALE * self.apart))
         return in_place(found, groups)

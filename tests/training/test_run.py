@@ -1,0 +1,36 @@
+"""One training: what it begins with."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
+
+from tests.fixtures.systems import tiny_model
+from unshuffle.errors import ConfigError
+from unshuffle.system.folder import save_model
+from unshuffle.training.run import take_over
+
+
+def test_weights_that_fit_are_taken_over_and_others_keep_their_beginning(tmp_path: Path) -> None:
+    source = tiny_model("se-grn", tmp_path, seed=1)
+    save_model(source, tmp_path / "model")
+    model = tiny_model("se-grn", tmp_path, seed=2, changes=["decoder.attention_width=5"])
+    before = {name: value.clone() for name, value in model.network.state_dict().items()}
+    take_over(model, str(tmp_path / "model"))
+    known = source.network.state_dict()
+    kinds = set()
+    for name, value in model.network.state_dict().items():
+        fits = known[name].shape == value.shape
+        kinds.add(fits)
+        assert torch.equal(value, known[name] if fits else before[name]), name
+    assert kinds == {True, False}
+
+
+def test_a_model_with_other_words_or_another_network_is_refused(tmp_path: Path) -> None:
+    save_model(tiny_model("se-grn", tmp_path, changes=["tokens.minimum_count=40"]), tmp_path / "words")
+    save_model(tiny_model("pairwise", tmp_path), tmp_path / "network")
+    for name in ("words", "network"):
+        with pytest.raises(ConfigError, match="do not fit"):
+            take_over(tiny_model("se-grn", tmp_path), str(tmp_path / name))
