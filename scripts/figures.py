@@ -21,7 +21,7 @@ from unshuffle.experiments.settings import experiment_names
 from unshuffle.systems import load_row, system_names
 
 sys.path.insert(0, str(Path(__file__).parent))
-from measured import bulk, serve, speed, speed_figures, table
+from measured import accelerated, bulk, serve, speed, speed_figures, table
 
 ROOT = Path(__file__).parent.parent
 PUBLISHED = ROOT / "src" / "unshuffle" / "configs" / "experiments" / "published.toml"
@@ -145,6 +145,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "bulk": bulk,
     "speed": speed,
     "speed-figures": speed_figures,
+    "accelerated": accelerated,
     "nips": nips,
     "systems": systems,
     "shipped": shipped,
