@@ -60,6 +60,22 @@ class CachedParser:
                 known |= parsed
             yield from (known[key] for key in keys)
 
+    def missing(self, sentences: Iterable[str]) -> list[str]:
+        """Those that would have to be parsed, each once."""
+        found: dict[bytes, str] = {}
+        rest = iter(sentences)
+        while chunk := list(itertools.islice(rest, CHUNK)):
+            keys = [self._key(sentence) for sentence in chunk]
+            known = self._read(keys)
+            found |= {key: sentence for key, sentence in zip(keys, chunk, strict=True) if key not in known}
+        return list(found.values())
+
+    def keep(self, sentences: Iterable[str], nouns: Iterable[tuple[Noun, ...]]) -> None:
+        """Remembers what the same parser has found elsewhere, such as in another process."""
+        rows = zip(sentences, nouns, strict=True)
+        while chunk := list(itertools.islice(rows, CHUNK)):
+            self._write({self._key(sentence): found for sentence, found in chunk})
+
     def mentions(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents with their mentions filled in; mentions that a document brings along are kept."""
         return fill_mentions(documents, self.nouns)

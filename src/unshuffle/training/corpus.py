@@ -10,15 +10,20 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from unshuffle.errors import DataError
 from unshuffle.system.config import SystemConfig
+from unshuffle.system.threads import idle_processors
 from unshuffle.text.document import Document
 from unshuffle.text.mentions import load_parser
+from unshuffle.text.parallel_parser import ParallelParser
 from unshuffle.text.parse_cache import CachedParser
 from unshuffle.text.readers.read import SUFFIXES, read_documents
 from unshuffle.text.vectors import load_vectors
 
+MANY = 5_000
+"""Sentences that are worth the start of several processes."""
 NAMES = {"train": ("train",), "valid": ("valid", "val", "dev"), "test": ("test",)}
 
 
@@ -67,10 +72,18 @@ def read_splits(folder: Path) -> Splits:
 
 
 def parsed(documents: Sequence[Document], parser: str, cache: Path) -> tuple[Document, ...]:
-    """The documents with mentions; those that bring their own keep them."""
-    if all(document.mentions is not None for document in documents):
+    """The documents with mentions; those that bring their own keep them. Many are parsed on all idle processors."""
+    bare = [document for document in documents if document.mentions is None]
+    if not bare:
         return tuple(documents)
-    return tuple(CachedParser(load_parser(parser, allow_path=True), cache).mentions(documents))
+    cached = CachedParser(load_parser(parser, allow_path=True), cache)
+    processes = idle_processors()
+    if parser != "none" and processes > 1 and sum(len(document.sentences) for document in bare) >= MANY:
+        sentences = cached.missing(sentence for document in bare for sentence in document.sentences)
+        if len(sentences) >= MANY:
+            found = ParallelParser(parser, processes).nouns(sentences)
+            cached.keep(sentences, tqdm(found, desc="parsing", total=len(sentences), unit="sentences", leave=False))
+    return tuple(tqdm(cached.mentions(documents), desc="parses", total=len(documents), leave=False))
 
 
 def vectors_for(words: Sequence[str], config: SystemConfig, width: int, seed: int) -> Tensor:
