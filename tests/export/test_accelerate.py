@@ -45,6 +45,7 @@ def test_the_folder_is_whole_and_says_what_was_measured(tiny: Tiny, fast: Path) 
     assert (fast / "model.safetensors").read_bytes() == (tiny.plain / "model.safetensors").read_bytes()
     told = json.loads((fast / "acceleration.json").read_text())
     assert told["tau"]["plain"] == 100 and told["documents"] == 16 and told["ratio"]["int8"] > 0
+    assert told["tau_error"]["plain"] == 0 and 0 <= told["tau_error"]["int8"] < 50
     assert told["sizes"]["after"] > told["sizes"]["before"] and "onnxruntime" in told["versions"]
     assert [file.name for file in fast.parent.iterdir()] == ["fast"]  # nothing temporary is left
 

@@ -42,12 +42,13 @@ def accelerate(
         [
             name,
             f"{one.tau:.2f}",
+            f"{one.error:.2f}",
             f"{100 * one.same:.0f} %",
             f"{found.times(name):.2f}",
             f"{found.times_with_parsing(name):.2f}",
         ]
         for name, one in found.measured.items()
     ]
-    write_table(["model", "tau", "same orders", "times as fast", "with parsing"], rows)
+    write_table(["model", "tau", "± of difference", "same orders", "times as fast", "with parsing"], rows)
     sizes = " + ".join(f"{size / 1e6:.1f}" for size in (found.sizes["before"], found.sizes["onnx"]))
     typer.echo(f"{out}: {found.sizes['after'] / 1e6:.1f} MB ({sizes}), {found.documents} documents compared")

@@ -62,6 +62,7 @@ class Accelerated:
             "benchmark": "accelerate",
             **told,
             "tau": {name: found.tau for name, found in self.measured.items()},
+            "tau_error": {name: found.error for name, found in self.measured.items()},
             "same_orders": {name: found.same for name, found in self.measured.items()},
             "seconds": {name: found.seconds for name, found in self.measured.items()},
             "ratio": {name: self.times(name) for name in self.measured},

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import stdev
 
 import torch
 
-from unshuffle.metrics.orders import align_repeats
+from unshuffle.metrics.orders import align_repeats, tau
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.evaluation import Prediction, figures, shuffled
@@ -23,6 +24,8 @@ class Measured:
 
     tau: float
     """In points, 100 at most."""
+    error: float
+    """Standard error of what tau differs by from the first form's."""
     seconds: float
     same: float
     """Share of documents that it orders as the first form does."""
@@ -56,18 +59,35 @@ def compared(models: Mapping[str, Orderer], documents: Sequence[Document], *, se
             start = clock()
             orders[name] += [ordering.order for ordering in model.order_many(some, n_best=1)]
             seconds[name] += clock() - start
-    reference = orders[next(iter(models))]
-    measured = {}
-    for name, found in orders.items():
-        predictions = [
+    predictions = {
+        name: [
             _prediction(document, permutation, order)
             for document, (_, permutation), order in zip(parsed, drawn, found, strict=True)
         ]
-        same = sum(one == other for one, other in zip(found, reference, strict=True)) / len(found)
-        measured[name] = Measured(figures(predictions).mean.tau, seconds[name], same)
+        for name, found in orders.items()
+    }
+    reference = predictions[next(iter(models))]
+    measured = {
+        name: Measured(figures(found).mean.tau, _error(found, reference), seconds[name], _same(found, reference))
+        for name, found in predictions.items()
+    }
     return Comparison(measured, parsing, torch.get_num_threads())
 
 
 def _prediction(document: Document, permutation: Sequence[int], order: Sequence[int]) -> Prediction:
     places = tuple(permutation[place] for place in order)
     return Prediction(document.id, 0, align_repeats(places, range(len(places)), document.sentences))
+
+
+def _same(found: Sequence[Prediction], reference: Sequence[Prediction]) -> float:
+    return sum(one == other for one, other in zip(found, reference, strict=True)) / len(found)
+
+
+def _error(found: Sequence[Prediction], reference: Sequence[Prediction]) -> float:
+    """In points, over documents of two sentences or more; 0 where there is only one."""
+    lost = [
+        100 * (tau(one.order, sorted(one.order)) - tau(other.order, sorted(other.order)))
+        for one, other in zip(found, reference, strict=True)
+        if len(one.order) > 1
+    ]
+    return stdev(lost) / len(lost) ** 0.5 if len(lost) > 1 else 0.0
