@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.settings import Settings
 
-NAMES = ("training", "inference", "beams", "refinement", "scaling", "cold_start", "memory")
+NAMES = ("training", "inference", "beams", "refinement", "scaling", "cold_start", "shipped", "memory")
 ROOT = Path(__file__).parents[1]
 
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.__main__ import NAMES, main
 from benchmarks.targets import Report, Target, exponent
 
-STARTS_PROCESSES = {"scaling", "cold_start", "memory"}
+STARTS_PROCESSES = {"scaling", "cold_start", "shipped", "memory"}
 
 
 @pytest.mark.parametrize(
