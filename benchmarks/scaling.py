@@ -42,8 +42,12 @@ def _rate(model: Path, processes: int, documents: int) -> float:
         if process.stdout.readline() != "ready\n":
             raise RuntimeError("a process of the scaling benchmark could not start")
     start = time.perf_counter()
+    for process in running:  # all are told before the first is waited for
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
     for process in running:
-        process.communicate("\n")
+        process.communicate()
     return processes * documents / (time.perf_counter() - start)
 
 
