@@ -167,8 +167,8 @@ def main() -> int:
     """All checks; leaves with 1 where one fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=100_000)
-    parser.add_argument("--compare", type=int, default=4_000, help="documents of the comparison of one worker and two")
-    parser.add_argument("--repeats", type=int, default=3, help="turns of that comparison")
+    parser.add_argument("--compare", type=int, default=10_000, help="documents of the comparison of one worker and two")
+    parser.add_argument("--repeats", type=int, default=2, help="turns of that comparison")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--part", type=int, default=500)
     parser.add_argument("--model", default="", help="a folder or a shipped model; else a tiny untrained one")
