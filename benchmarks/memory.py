@@ -23,6 +23,7 @@ from unshuffle.result import Ordering
 from unshuffle.system.assemble import assembled
 from unshuffle.system.folder import load_model, save_model
 from unshuffle.system.orderer import Orderer
+from unshuffle.text.mentions import NoParser
 from unshuffle.text.readers.read import read_documents
 
 SLOPE = 1.0
@@ -31,7 +32,7 @@ DISTINCT = 500
 
 
 class ConstantOrderer(Orderer):
-    """Gives every document back as it came: readers, queue and writer without a network."""
+    """Gives every document back as it came: readers, queue and writer without parser and network."""
 
     def _order_batch(
         self, items: list[Item], width: int, n_best: int, constraints: Constraints | None
@@ -92,7 +93,7 @@ def work(folder: Path, kind: str, count: int) -> int:
     file = folder / f"{kind}-{count}.jsonl"
     _write_documents(file, count)
     model = load_model(str(folder / "model"))
-    orderer = (Orderer if kind == "full" else ConstantOrderer)(model)
+    orderer = Orderer(model) if kind == "full" else ConstantOrderer(model, parser=NoParser())
 
     def lines() -> Iterator[str]:
         for ordering in orderer.order_many(read_documents(str(file)), beam=1, n_best=1):
