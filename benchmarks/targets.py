@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from benchmarks.machine import described
 from unshuffle.files import write_json
-from unshuffle.training.results import commit, versions
+from unshuffle.training.results import command_line, commit, versions
 
 Verdict = Literal["PASS", "FAIL", "NOISY", "QUICK"]
 
@@ -60,7 +60,9 @@ class Report:
         path = folder / f"{self.name}.json"
         rows = [asdict(target) | {"verdict": target.verdict(quick)} for target in self.targets]
         head = {"benchmark": self.name, "quick": quick, "targets": rows, "figures": self.figures}
-        write_json(path, head | {"machine": described(), "commit": commit(), "versions": versions()})
+        write_json(
+            path, head | {"command": command_line(), "machine": described(), "commit": commit(), "versions": versions()}
+        )
         return path
 
     def failed(self, quick: bool) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from unshuffle.system.config import SystemConfig
 from unshuffle.system.threads import idle_processors
 from unshuffle.text.document import Document
 from unshuffle.text.mentions import load_parser
-from unshuffle.text.parallel_parser import ParallelParser
+from unshuffle.text.parallel_parser import parallel_nouns
 from unshuffle.text.parse_cache import CachedParser
 from unshuffle.text.readers.read import SUFFIXES, read_documents
 from unshuffle.text.vectors import load_vectors
@@ -81,8 +83,11 @@ def parsed(documents: Sequence[Document], parser: str, cache: Path) -> tuple[Doc
     if parser != "none" and processes > 1 and sum(len(document.sentences) for document in bare) >= MANY:
         sentences = cached.missing(sentence for document in bare for sentence in document.sentences)
         if len(sentences) >= MANY:
-            found = ParallelParser(parser, processes).nouns(sentences)
-            cached.keep(sentences, tqdm(found, desc="parsing", total=len(sentences), unit="sentences", leave=False))
+            found = parallel_nouns(parser, sentences, processes)
+            # Where a process dies, what it left undone is parsed here: a script without a guard for `__main__`, which
+            # new processes would run again, is one reason.
+            with suppress(BrokenProcessPool):
+                cached.keep(sentences, tqdm(found, desc="parsing", total=len(sentences), unit="sentences", leave=False))
     return tuple(tqdm(cached.mentions(documents), desc="parses", total=len(documents), leave=False))
 
 
