@@ -1,5 +1,6 @@
 """The loop that every stage runs."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.fixtures.documents import random_documents, stories
 from tests.fixtures.systems import tiny_config, tiny_model
 from unshuffle.graph.batch import Item
 from unshuffle.system.orderer import Orderer
+from unshuffle.training import loop
 from unshuffle.training.checkpoint import Checkpoint
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.loop import Drawn, Progress, draw, train
@@ -101,6 +103,17 @@ def test_it_stops_after_the_last_epoch_and_when_its_time_is_up(
     assert [step.score for step in progress] == [None, 0]  # one step, and that is scored and kept
     assert boxed.module.value.item() == boxed.after[0] != 0
     assert ran(fabric, Scripted(items, []), tmp_path / "b", minutes=1e-9) == []
+
+
+def test_the_learning_rate_comes_down_by_the_end_of_the_time_box(
+    fabric: Fabric, items: list[Item], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = itertools.count(0, 6)  # every look at the clock is a tenth of a minute after the one before
+    monkeypatch.setattr(loop.time, "monotonic", lambda: float(next(seconds)))
+    shares: list[float] = []
+    monkeypatch.setattr(loop, "rate", lambda config, done, total: shares.append(done / total) or 1.0)
+    ran(fabric, Scripted(items, range(100)), tmp_path, epochs=1000, patience=1000, minutes=2)
+    assert shares == sorted(shares) and shares[0] == 0 and shares[-1] > 0.8
 
 
 def test_every_epoch_sees_every_document_once_but_those_of_one_sentence(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.experiments.models import Models, Trained
-from unshuffle.files import read_json, write_json
+from unshuffle.files import write_json
 from unshuffle.metrics.summary import OrderPair, Tally
 from unshuffle.training.evaluation import Prediction, figures, predict
 from unshuffle.training.results import command_line, commit, plain, read_predictions, versions, write_predictions
@@ -27,7 +26,7 @@ class Measured:
     trained: Trained
     predictions: tuple[Prediction, ...]
     test: dict[str, Any]
-    seconds: float
+    valid: dict[str, Any]
     beam: int
 
     def values(self, measure: str) -> Floats:
@@ -60,7 +59,7 @@ class Measured:
         plan = self.trained.plan
         path = folder / f"{plan.row}-{plan.dataset.name}-{plan.seed}.json"
         write_predictions(path.with_suffix(".orders.jsonl.gz"), self.predictions)
-        write_json(path, about(self.trained) | {"test": self.test, "beam": self.beam} | more)
+        write_json(path, about(self.trained) | {"valid": self.valid, "test": self.test, "beam": self.beam} | more)
         return path
 
 
@@ -87,18 +86,17 @@ def about(trained: Trained) -> dict[str, Any]:
 
 
 def measured(models: Models, trained: Trained, *, shuffles: int = 3, beam: int = 64, resume: bool = True) -> Measured:
-    """Orders the test documents, or reads the orders that lie beside the model."""
-    stem = trained.folder / f"test-{shuffles}-{beam}"
-    orders, numbers = stem.with_suffix(".orders.jsonl.gz"), stem.with_suffix(".json")
-    documents = models.parsed(trained.plan.dataset, "test", trained.plan.config.parser)
-    if not (resume and orders.is_file() and numbers.is_file()):
-        started = time.monotonic()
-        found = list(predict(trained.orderer, documents, shuffles=shuffles, seed=trained.plan.seed, beam=beam))
-        write_predictions(orders, found)
-        write_json(numbers, {"seconds": round(time.monotonic() - started, 2)})
-    predictions = tuple(read_predictions(orders))
-    seconds = float(read_json(numbers)["seconds"])
-    return Measured(trained, predictions, plain(figures(predictions)), seconds, beam)
+    """Orders the test and validation documents, or reads the orders that lie beside the model."""
+    orders = {}
+    for split in ("test", "valid"):
+        documents = models.parsed(trained.plan.dataset, split, trained.plan.config.parser)
+        kept = trained.folder / f"{split}-{shuffles}-{beam}.orders.jsonl.gz"
+        if not (resume and kept.is_file()):
+            found = predict(trained.orderer, documents, shuffles=shuffles, seed=trained.plan.seed, beam=beam)
+            write_predictions(kept, found)
+        orders[split] = tuple(read_predictions(kept))
+    test, valid = (plain(figures(orders[split])) for split in ("test", "valid"))
+    return Measured(trained, orders["test"], test, valid, beam)
 
 
 def by_row(measurements: Sequence[Measured]) -> dict[str, list[Measured]]:

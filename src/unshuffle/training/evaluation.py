@@ -37,11 +37,13 @@ def shuffled(documents: Iterable[Document], shuffle: int, seed: int) -> Iterator
 def predict(
     orderer: Orderer, documents: Sequence[Document], *, shuffles: int = 3, seed: int = 1, beam: int | None = None
 ) -> Iterator[Prediction]:
-    """Orders every document once a shuffle."""
-    for shuffle in range(shuffles):
-        pairs = list(shuffled(documents, shuffle, seed))
-        orderings = orderer.order_many([document for document, _ in pairs], beam=beam, n_best=1)
-        for document, (_, permutation), ordering in zip(documents, pairs, orderings, strict=True):
+    """Orders every document once a shuffle; predictions come shuffle by shuffle."""
+    runs = [list(shuffled(documents, shuffle, seed)) for shuffle in range(shuffles)]
+    # All shuffles of a document side by side: what stands in one batch several times is encoded once.
+    stream = (run[number][0] for number in range(len(documents)) for run in runs)
+    orderings = list(orderer.order_many(stream, beam=beam, n_best=1))
+    for shuffle, run in enumerate(runs):
+        for document, (_, permutation), ordering in zip(documents, run, orderings[shuffle::shuffles], strict=True):
             order = tuple(permutation[place] for place in ordering.order)
             # Told apart here, where the text is at hand, so that figures can be had from the predictions alone.
             yield Prediction(document.id, shuffle, align_repeats(order, range(len(order)), document.sentences))

@@ -99,6 +99,25 @@ def test_batching_changes_no_result(name: str, bert: str) -> None:
         close(together.pairs, torch.cat([encoded.pairs for encoded in apart]))
 
 
+@pytest.mark.parametrize("name", [name for name in CONFIGS if name.startswith("pair")])
+def test_a_pair_that_stands_in_a_batch_twice_is_read_once(
+    name: str, bert: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = built(CONFIGS[name], bert)
+    once = encoder(collated(ITEMS))
+    read = []
+    forward = encoder.pieces.forward
+    monkeypatch.setattr(encoder.pieces, "forward", lambda ids, *rest: read.append(len(ids)) or forward(ids, *rest))
+    encoder(collated(ITEMS))
+    alone = read.copy()
+    read.clear()
+    twice = encoder(collated([*ITEMS, *ITEMS]))
+    assert read == alone
+    for field in ("sentences", "entities", "pairs"):
+        expected = getattr(once, field)
+        close(getattr(twice, field), torch.cat([expected, expected]))
+
+
 @every_encoder
 def test_only_what_says_so_notices_the_order_of_sentences(name: str, bert: str) -> None:
     encoder, batch = built(CONFIGS[name], bert), collated(ITEMS)

@@ -57,7 +57,7 @@ class TransformerPair(nn.Module):
             longest=min(self.config.longest, self.pieces.longest),
             separators=self.pieces.separators,
         )
-        states = self.pieces(batch.tokens.ids[text.word], text.lengths, text.half)
+        states = self._states(text, batch.tokens.distinct[pairs], batch.tokens.ids)
         relations = states[text.opening]  # (ordered pairs, width)
         if self.gather is not None:
             sentences = self.gather(states, text, pairs, batch.graph.sentences)
@@ -71,6 +71,22 @@ class TransformerPair(nn.Module):
             pairs=self.dropout(relations),
             topics=batch.topics,
         )
+
+    def _states(self, text: PairText, pairs: Tensor, ids: Tensor) -> Tensor:
+        """(pieces, width); pairs of the same two texts, as in two shuffles of a document, are read once."""
+        distinct, which = torch.unique(pairs, dim=1, return_inverse=True)
+        count = distinct.shape[1]
+        if count == pairs.shape[1]:
+            states: Tensor = self.pieces(ids[text.word], text.lengths, text.half)
+            return states
+        everyone = torch.arange(len(which), device=which.device)
+        chosen = which.new_full((count,), len(which)).scatter_reduce(0, which, everyone, "amin")  # the first of each
+        read = (chosen[which] == everyone)[text.pair]  # (pieces,)
+        once: Tensor = self.pieces(ids[text.word[read]], text.lengths[chosen.sort().values], text.half[read])
+        start = text.lengths.cumsum(0) - text.lengths
+        place = torch.arange(len(text.pair), device=which.device) - start[text.pair]
+        number = read.cumsum(0) - 1  # of a piece among those that are read
+        return once[number[start[chosen[which]][text.pair] + place]]
 
     def _alone(self, batch: Batch) -> Tensor:
         """[CLS] of each sentence read on its own."""
