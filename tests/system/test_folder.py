@@ -1,16 +1,19 @@
 """A model is a folder."""
 
 import errno
+import itertools
 import json
 import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from tests.fixtures.documents import random_documents
+from tests.fixtures.documents import NOUNS, random_documents
 from tests.fixtures.systems import shared_model, tiny_config, tiny_model
 from unshuffle import files
 from unshuffle.errors import ConfigError, UnshuffleError
@@ -48,6 +51,32 @@ def refused(folder: Path | str, *words: str) -> str:
     return message
 
 
+@pytest.mark.parametrize("kind", ["vectors", "file"])
+def test_a_folder_carries_what_says_which_words_are_related(kind: str, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{one}\t{other}\t0.75\n" for one, other in itertools.pairwise(NOUNS)))
+    changes = [f"graph.relations={kind}", *([f"graph.relation_file={pairs}"] if kind == "file" else [])]
+    model = tiny_model("se-grn-relations", tmp_path, DOCUMENTS, changes=changes)
+    graphs = [model.preparer.item(document).graph for document in DOCUMENTS]
+    assert any(graph.relations.size for graph in graphs)
+    first, second = tmp_path / "first", tmp_path / "second"
+    save_model(model, first)
+    pairs.unlink()
+    (tmp_path / "vectors.txt").unlink()
+    assert str(tmp_path) not in (first / "config.json").read_text()
+    save_model(load_model(str(first)), second)
+    shutil.rmtree(first)
+    loaded = load_model(str(second))
+    for document, graph in zip(DOCUMENTS, graphs, strict=True):
+        again = loaded.preparer.item(document).graph
+        np.testing.assert_array_equal(again.relations, graph.relations)
+        np.testing.assert_array_equal(again.similarity, graph.similarity)
+    assert orders(loaded) == orders(model)
+    (name,) = (second / name for name in ("relations.npy", "relations.tsv") if (second / name).is_file())
+    name.write_bytes(name.read_bytes() + b"\n")
+    refused(second, name.name)
+
+
 @pytest.mark.parametrize("name", system_names())
 def test_every_system_is_saved_loaded_and_orders_alike(name: str, tmp_path: Path) -> None:
     model = shared_model(name)
@@ -80,10 +109,11 @@ def test_fewer_bits_order_alike(name: str, storage: Storage, tmp_path: Path, mon
 
 def test_a_folder_holds_text_and_tensors_only(folder: Path) -> None:
     names = sorted(path.name for path in folder.iterdir())
-    assert names == ["README.md", "config.json", "model.safetensors", "tokenizer.json"]
+    hashed = {"model.safetensors", "tokenizer.json", "relations.npy", "relations.words.txt"}
+    assert names == sorted(["README.md", "config.json", *hashed])
     description = json.loads((folder / "config.json").read_text())
     assert description["parser"] == {"name": "none", "fingerprint": "none"}
-    assert description["format"] == 1 and set(description["sha256"]) == {"model.safetensors", "tokenizer.json"}
+    assert description["format"] == 1 and set(description["sha256"]) == hashed
 
 
 def test_counted_entities_come_with_the_folder(tmp_path: Path) -> None:

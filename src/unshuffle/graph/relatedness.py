@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,12 +17,13 @@ def _vectors(source: str) -> Vectors:
     return load_vectors(source)
 
 
-def relatedness_of(config: GraphConfig, vectors: str) -> Relatedness:
-    """Word vectors above a threshold, a file of pairs, or nothing."""
+def relatedness_of(config: GraphConfig, vectors: str, words: Iterable[str] | None = None) -> Relatedness:
+    """Word vectors above a threshold, a file of pairs, or nothing; `words`: the only ones that can be related."""
     if config.relations == "none":
         return no_relations
     if config.relations == "vectors":
-        return VectorRelatedness(_vectors(vectors), config.relation_threshold)
+        known = _vectors(vectors)
+        return VectorRelatedness(known if words is None else known.only(words), config.relation_threshold)
     if not config.relation_file:
         raise ConfigError("graph.relation_file: it is empty. Name the file of related words.")
     return FileRelatedness.read(Path(config.relation_file), config.relation_threshold)

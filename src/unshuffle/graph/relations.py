@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.errors import DataError
+from unshuffle.files import write_text
 from unshuffle.text.vectors import Vectors
 
 
@@ -80,6 +81,11 @@ class FileRelatedness:
                 raise DataError(f"{path} line {number}: the similarity is not a number. Give one from 0 to 1.")
             similarities[min(one, other), max(one, other)] = similarity
         return cls(similarities, threshold)
+
+    def write(self, path: Path) -> None:
+        """The reverse of `read`."""
+        rows = (f"{one}\t{other}\t{similarity!r}\n" for (one, other), similarity in self.similarities.items())
+        write_text(path, "".join(rows))
 
     def __call__(self, words: Sequence[str]) -> Related:
         """Looks every pair of words up, whichever comes first in the file."""

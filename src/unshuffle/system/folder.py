@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from unshuffle.errors import ConfigError
 from unshuffle.files import read_json, read_tensors, write_json, write_tensors, write_text, write_whole
 from unshuffle.graph.prepare import Preparer
 from unshuffle.graph.relatedness import relatedness_of
+from unshuffle.graph.relations import FileRelatedness, VectorRelatedness
 from unshuffle.graph.topics import LDATopics
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
@@ -23,7 +24,16 @@ from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.tokens import Tokenizer
 
 FORMAT = 1
-HASHED = ("model.safetensors", "tokenizer.json", "entities.txt")
+RELATION_VECTORS, RELATION_FILE = "relations.npy", "relations.tsv"
+"""Which words are related, where the user said so with files."""
+HASHED = (
+    "model.safetensors",
+    "tokenizer.json",
+    "entities.txt",
+    "relations.npy",
+    "relations.words.txt",
+    "relations.tsv",
+)
 """What decides the orders; config.json tells their hashes, so that damage and mixed folders are noticed."""
 LONGEST_CARD = 2**20
 """Letters of a model's README that are kept."""
@@ -64,6 +74,7 @@ def save_model(model: Model, folder: Path, *, storage: Storage = "float32") -> N
         write_whole(folder / "entities.txt", model.preparer.entities.write)
     if isinstance(model.preparer.topics, LDATopics):
         model.preparer.topics.save(folder / "topics")
+    system = _keep_relations(model, folder)
     if model.calibration is not None:
         write_json(folder / "calibration.json", model.calibration)
     write_text(folder / "README.md", model.card or f"# {model.name}\n\nA sentence-ordering model of unshuffle.\n")
@@ -74,7 +85,7 @@ def save_model(model: Model, folder: Path, *, storage: Storage = "float32") -> N
         "name": model.name,
         "parser": model.parser,
         "sha256": written,
-        "system": model.config.detached().write(),  # the weights of pretrained parts are in this folder now
+        "system": system.detached().write(),  # the weights of pretrained parts are in this folder now
     }
     write_json(folder / "config.json", description)
 
@@ -109,7 +120,7 @@ def load_model(name: str, *, device: str = "cpu") -> Model:
         with readme.open(encoding="utf-8", errors="replace") as file:
             card = file.read(LONGEST_CARD)
     topics = LDATopics.load(folder / "topics") if config.graph.topics else None
-    preparer = build_preparer(config, tokenizer, entities, topics)
+    preparer = build_preparer(_with_relations(config, folder), tokenizer, entities, topics)
     parser = {str(key): str(value) for key, value in described.get("parser", {}).items()}
     return Model(str(described.get("name", folder.name)), config, network, preparer, parser, calibration, card)
 
@@ -118,14 +129,42 @@ def build_preparer(
     config: SystemConfig, tokenizer: Tokenizer, entities: EntityVocabulary | None, topics: LDATopics | None = None
 ) -> Preparer:
     """What turns documents into this network's input."""
+    pretrained = isinstance(config.sentence_encoder, PretrainedConfig)
     return Preparer(
         tokenizer=tokenizer,
         config=config.graph,
         entities=entities,
-        relatedness=relatedness_of(config.graph, config.tokens.vectors),
+        # Of a user's vectors the model folder keeps those of the words that the model knows.
+        relatedness=relatedness_of(
+            config.graph,
+            config.tokens.vectors,
+            None if pretrained or config.tokens.vectors == "default" else tokenizer.words(),
+        ),
         topics=topics,
-        spans=isinstance(config.sentence_encoder, PretrainedConfig),  # their entities are vectors in context
+        spans=pretrained,  # their entities are vectors in context
     )
+
+
+def _keep_relations(model: Model, folder: Path) -> SystemConfig:
+    """Copies what says which words are related into the folder, and names no file outside it any more."""
+    config, relatedness = model.config, model.preparer.relatedness
+    if isinstance(relatedness, FileRelatedness):
+        relatedness.write(folder / RELATION_FILE)
+        config = replace(config, graph=replace(config.graph, relation_file=RELATION_FILE))
+    vectors = Path(config.tokens.vectors).name  # what the words began with is in the weights now
+    if isinstance(relatedness, VectorRelatedness) and vectors != "default":
+        vectors = RELATION_VECTORS
+        relatedness.vectors.save(folder / vectors)
+    return replace(config, tokens=replace(config.tokens, vectors=vectors))
+
+
+def _with_relations(config: SystemConfig, folder: Path) -> SystemConfig:
+    """The same with the folder before the names of files that lie in it."""
+    if config.graph.relation_file == RELATION_FILE:
+        config = replace(config, graph=replace(config.graph, relation_file=str(folder / RELATION_FILE)))
+    if config.tokens.vectors == RELATION_VECTORS:
+        config = replace(config, tokens=replace(config.tokens, vectors=str(folder / RELATION_VECTORS)))
+    return config
 
 
 def _hash(file: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Annotated
 from annotated_types import Ge
 
 from unshuffle.errors import DataError
+from unshuffle.files import write_text
 from unshuffle.text.document import Document, Mention
 
 
@@ -63,16 +63,7 @@ class EntityVocabulary:
     def write(self, file: str | os.PathLike[str]) -> None:
         """The reverse of `read`; the file is there whole or not at all."""
         text = "\n" if self.words is None else "".join(f"{word}\n" for word in sorted(self.words))
-        target = Path(file)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-                out.write(text)
-            Path(name).chmod(0o644)
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_text(Path(file), text)
 
     def allows(self, word: str) -> bool:
         """Whether the word may be an entity."""

@@ -6,12 +6,13 @@ import gzip
 import lzma
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from unshuffle.errors import ConfigError, DataError
+from unshuffle.files import write_text, write_whole
 
 if TYPE_CHECKING:
     import numpy
@@ -43,6 +44,22 @@ class Vectors:
         """The row of a word, as it is written; None for an unknown one."""
         return self._rows.get(word)
 
+    def only(self, words: Iterable[str]) -> Vectors:
+        """The same for some words, those without a vector left out."""
+        rows = sorted({row for word in words if (row := self.row(word)) is not None})
+        return Vectors(tuple(self.words[row] for row in rows), self.matrix[rows])
+
+    def save(self, file: Path) -> None:
+        """An `.npy` file and the words beside it, as `load_vectors` reads them."""
+        import numpy
+
+        def put(temporary: Path) -> None:
+            with temporary.open("wb") as out:
+                numpy.save(out, self.matrix, allow_pickle=False)
+
+        write_whole(file, put)
+        write_text(_words_beside(file), "".join(f"{word}\n" for word in self.words))
+
     def __contains__(self, word: object) -> bool:
         return word in self._rows
 
@@ -67,7 +84,7 @@ def load_vectors(source: str | os.PathLike[str] = "default", *, width: int | Non
 def _read_matrix(file: Path) -> Vectors:
     import numpy
 
-    beside = file.with_name(file.stem.removesuffix(".f16") + ".words.txt")
+    beside = _words_beside(file)
     try:
         matrix = numpy.load(file, mmap_mode="r", allow_pickle=False)
         words = tuple(beside.read_text(encoding="utf-8").split("\n"))
@@ -81,6 +98,10 @@ def _read_matrix(file: Path) -> Vectors:
     if len(words) != len(matrix):
         raise DataError(f"{beside.name}: it has {len(words)} words for {len(matrix)} vectors. Write one word a line.")
     return Vectors(words, matrix if matrix.dtype == numpy.float16 else matrix.astype(numpy.float16))
+
+
+def _words_beside(file: Path) -> Path:
+    return file.with_name(file.stem.removesuffix(".f16") + ".words.txt")
 
 
 def _read_text(file: Path) -> Vectors:
