@@ -1,5 +1,6 @@
 """Sentences in any order in, an order out, whatever the sentences are."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -167,3 +168,12 @@ def test_shuffling_the_input_does_not_change_the_text(orderer: Orderer) -> None:
 def test_a_folder_and_a_device_that_are_not_there_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="device 'cuda:99'"):
         Orderer.from_pretrained(tmp_path, device="cuda:99")
+
+
+def test_a_parser_that_is_not_the_one_of_the_training_is_told(model: Model, caplog: pytest.LogCaptureFixture) -> None:
+    assert Orderer(model).parser.fingerprint == "none"
+    assert not caplog.records
+    other = replace(model, parser={"name": "none", "fingerprint": "of long ago"})
+    assert Orderer(other).parser.fingerprint == "none"
+    (record,) = caplog.records
+    assert "another version of the parser 'none'" in record.getMessage()

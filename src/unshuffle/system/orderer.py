@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ from unshuffle.text.split import split_sentences
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+log = logging.getLogger(__name__)
 
 DEFAULT_MODEL = "default"
 DEFAULT_BEAM = 8
@@ -83,6 +86,13 @@ class Orderer:
         """Loaded when first needed: documents whose mentions are known need none."""
         if self._parser is None:
             self._parser = load_parser(self.model.config.parser)
+            trained_with = self.model.parser.get("fingerprint", self._parser.fingerprint)
+            if trained_with != self._parser.fingerprint:
+                log.warning(
+                    "%s: it was trained with another version of the parser '%s'; orders may be a little worse.",
+                    self.name,
+                    self.model.config.parser,
+                )
         return self._parser
 
     def card(self) -> dict[str, Any]:
