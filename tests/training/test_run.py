@@ -1,5 +1,6 @@
 """One training: what it begins with."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ import torch
 pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 
 from tests.fixtures.systems import tiny_model
+from tests.training.run_and_die import tiny_job
 from unshuffle.errors import ConfigError
 from unshuffle.system.folder import save_model
-from unshuffle.training.run import take_over
+from unshuffle.training.run import take_over, train_system
 
 
 def test_weights_that_fit_are_taken_over_and_others_keep_their_beginning(tmp_path: Path) -> None:
@@ -34,3 +36,19 @@ def test_a_model_with_other_words_or_another_network_is_refused(tmp_path: Path) 
     for name in ("words", "network"):
         with pytest.raises(ConfigError, match="do not fit"):
             take_over(tiny_model("se-grn", tmp_path), str(tmp_path / name))
+
+
+def test_a_training_that_goes_on_with_other_settings_says_that_it_begins_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def go_on(seed: int, **options: Path) -> None:
+        train_system(replace(tiny_job(tmp_path, tmp_path / "out", system="se-grn", seed=seed, resume=True), **options))
+
+    go_on(1)
+    go_on(1)
+    go_on(2, stages=tmp_path / "shared")
+    go_on(3, stages=tmp_path / "shared")
+    assert not caplog.records
+    go_on(2)
+    (record,) = caplog.records
+    assert "'ordering' was begun with other settings" in record.getMessage()

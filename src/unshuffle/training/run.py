@@ -93,6 +93,7 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
         seed=job.seed,
         data_hash=Splits(train, valid, ()).hash,
         folder=job.stages or marker,
+        shared=job.stages is not None,
     )
     for step, progress in enumerate(train_stages(run, model.network, items, list(model.preparer.items(valid)))):
         if not leads():
