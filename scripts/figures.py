@@ -50,41 +50,56 @@ def number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.2f}"
 
 
-def nips() -> str:
-    """Each trained system on the paper's own NIPS data, beside what the paper prints."""
-    published = tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))["nips"]
-    rows = []
-    trained = results("nips")
+def nips_runs() -> dict[str, list[dict[str, Any]]]:
+    """Each trained system on the paper's own NIPS data."""
+    found = {}
     for system, runs in results("main").items():
-        # Runs by `unshuffle experiment main` take the place of single trainings.
         if whole := [run for run in runs if run["dataset"] == "nips" and run["comparable"]]:
-            trained[system] = whole
-    for system, runs in trained.items():
-        paper = published.get(system, [math.nan] * 3)
-        tests = [run["test"] for run in runs]
+            found[system] = whole
+    return found
+
+
+def printed() -> dict[str, list[float]]:
+    """What the paper prints for NIPS: Acc, tau and PMR by system."""
+    published: dict[str, list[float]] = tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))["nips"]
+    return published
+
+
+def spreads(runs: list[dict[str, Any]]) -> list[str]:
+    """Acc, tau and PMR of a system over its seeds."""
+    return [spread([run["test"][name] for run in runs]) for name in ("acc_micro", "tau", "pmr")]
+
+
+def nips() -> str:
+    """All that is known of each system's trainings on NIPS, beside what the paper prints."""
+    published, rows = printed(), []
+    for system, runs in sorted(nips_runs().items()):
+        epochs = statistics.mean(next(stage["epochs"] for stage in reversed(run["stages"])) for run in runs)
         rows.append(
             [
                 f"`{system}`",
-                " / ".join(map(number, paper)),
-                spread([test["acc_micro"] for test in tests]),
-                spread([test["tau"] for test in tests]),
-                spread([test["pmr"] for test in tests]),
+                " / ".join(map(number, published.get(system, [math.nan] * 3))),
+                *spreads(runs),
                 str(len(runs)),
+                f"{epochs:.0f}" + ("\\*" if any(run["cut_by_time"] for run in runs) else ""),
                 f"{statistics.mean([run['minutes'] for run in runs]):.0f}",
                 f"{runs[0]['parameters'] / 1e6:.1f} M",
             ]
         )
-    head = ["system", "paper: Acc / τ / PMR", "Acc (micro)", "τ", "PMR", "seeds", "minutes", "parameters"]
-    return table(head, sorted(rows))
+    head = ["system", "paper: Acc / τ / PMR", "Acc (micro)", "τ", "PMR", "seeds", "epochs", "minutes", "parameters"]
+    return table(head, rows)
 
 
 def systems() -> str:
-    """The rows there are."""
-    rows = []
+    """The rows there are, and what they reach on NIPS."""
+    published, trained, rows = printed(), nips_runs(), []
     for name in system_names():
         row = load_row(name)
-        rows.append([f"`{name}`", row.about.title, row.about.paper])
-    return table(["name", "system", "paper"], rows)
+        _, paper, _ = published.get(name, [math.nan] * 3)
+        ours = spreads(trained[name])[1] if name in trained else "–"
+        minutes = f"{statistics.mean([run['minutes'] for run in trained[name]]):.0f}" if name in trained else "–"
+        rows.append([f"`{name}`", row.about.title, row.about.paper, number(paper), ours, minutes])
+    return table(["name", "system", "paper", "τ, paper", "τ, here", "minutes"], rows)
 
 
 def shipped() -> str:
