@@ -76,6 +76,7 @@ def about(trained: Trained) -> dict[str, Any]:
         "seed": plan.seed,
         "command": command_line(),
         "commit": commit(),
+        "trained": trained.made,
         "versions": versions(),
         "minutes": round(trained.minutes, 2),
         "cut_by_time": trained.cut,

@@ -9,13 +9,16 @@ from typing import Any
 
 from unshuffle.experiments.clock import Clock, boxed
 from unshuffle.experiments.plan import Dataset, Plan
-from unshuffle.files import read_json
+from unshuffle.files import read_json, write_json
 from unshuffle.system.folder import load_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.corpus import parsed
 from unshuffle.training.loop import Progress
+from unshuffle.training.results import command_line, commit
 from unshuffle.training.run import Job, train_system
+
+MADE = "made.json"
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Trained:
     orderer: Orderer
     folder: Path
     trail: tuple[dict[str, Any], ...]
+    made: dict[str, str]
+    """Command and commit of the training, which may be older than those of what is measured now."""
 
     @property
     def minutes(self) -> float:
@@ -80,8 +85,12 @@ class Models:
         return (self._place(plan) / "config.json").is_file()
 
     def _load(self, plan: Plan) -> Trained:
+        return self._found(plan, Orderer(load_model(str(self._place(plan)))))
+
+    def _found(self, plan: Plan, orderer: Orderer) -> Trained:
         folder = self._place(plan)
-        return Trained(plan, Orderer(load_model(str(folder))), folder, tuple(read_json(folder / "trail.json")))
+        made = read_json(folder / MADE) if (folder / MADE).is_file() else {}
+        return Trained(plan, orderer, folder, tuple(read_json(folder / "trail.json")), made)
 
     def _train(self, plan: Plan, minutes: float) -> Trained:
         job = Job(
@@ -96,4 +105,5 @@ class Models:
             cache=self.folder / "parses",
         )
         orderer = train_system(job, self.progress)
-        return Trained(plan, orderer, job.out, tuple(read_json(job.out / "trail.json")))
+        write_json(job.out / MADE, {"command": command_line(), "commit": commit()})
+        return self._found(plan, orderer)
