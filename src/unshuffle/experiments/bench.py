@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unshuffle.experiments.measure import Measured, measured
+from unshuffle.experiments.measure import Measured, by_row, measured
 from unshuffle.experiments.models import Models, Trained
 from unshuffle.experiments.plan import Dataset, Plan, changes_of, plans_for
 from unshuffle.experiments.settings import Settings
@@ -63,9 +63,13 @@ class Bench:
         """The models of some plans."""
         return self.models.take(plans)
 
-    def measured(self, dataset: Dataset) -> list[Measured]:
-        """All models of the experiment on the test documents."""
-        return [self.measure(trained) for trained in self.trained(self.plans(dataset))]
+    def rows(self, dataset: Dataset) -> dict[str, list[Measured]]:
+        """All models of the experiment on the test documents, by row; each is written as soon as it is measured."""
+        found = []
+        for trained in self.trained(self.plans(dataset)):
+            found.append(self.measure(trained))
+            self.write(found[-1])
+        return by_row(found)
 
     def measure(self, trained: Trained) -> Measured:
         """One model on the test documents."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unshuffle.experiments.bench import Bench, lead_over, run_of
-from unshuffle.experiments.measure import Measured, by_row
+from unshuffle.experiments.measure import Measured
 from unshuffle.experiments.models import Trained
 from unshuffle.experiments.plan import Dataset
 from unshuffle.experiments.plots import scatter
@@ -27,10 +27,8 @@ def density(bench: Bench) -> Iterator[Sheet]:
     runs: list[Measured] = []
     baseline = bench.systems[0] if bench.systems else bench.settings.baseline
     for dataset in bench.datasets:
-        rows = by_row(bench.measured(dataset))
-        for one in (one for some in rows.values() for one in some):
-            bench.write(one)
-            runs.append(one)
+        rows = bench.rows(dataset)
+        runs += [one for some in rows.values() for one in some]
         if baseline in rows and REFINED in rows:
             trained = rows[REFINED][0].trained
             lead = lead_over(rows[REFINED], rows[baseline], "tau")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from unshuffle.experiments.bench import DRAWS, Bench, run_of
-from unshuffle.experiments.measure import Measured, by_row
+from unshuffle.experiments.measure import Measured
 from unshuffle.experiments.plan import Dataset
 from unshuffle.experiments.plots import Curve, curves
 from unshuffle.experiments.sheet import Plot, Sheet, Table, banded
@@ -22,11 +22,7 @@ Group = tuple[int, int]
 def length(bench: Bench) -> Iterator[Sheet]:
     """One sheet a data set."""
     for dataset in bench.datasets:
-        rows = by_row(bench.measured(dataset))
-        for runs in rows.values():
-            for run in runs:
-                bench.write(run)
-        if rows:
+        if rows := bench.rows(dataset):
             yield _sheet(dataset, rows, bench.settings.fewest)
 
 

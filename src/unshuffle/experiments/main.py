@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unshuffle.experiments.bench import Bench, band_over, run_of
-from unshuffle.experiments.measure import Measured, by_row
+from unshuffle.experiments.measure import Measured
 from unshuffle.experiments.plan import Dataset
 from unshuffle.experiments.plots import Panel, dots
 from unshuffle.experiments.published import printed, shown
@@ -17,11 +17,7 @@ MEASURES = {"acc_micro": "Acc (micro)", "tau": "τ", "pmr": "PMR"}
 def main(bench: Bench) -> Iterator[Sheet]:
     """One sheet a data set."""
     for dataset in bench.datasets:
-        rows = by_row(bench.measured(dataset))
-        for runs in rows.values():
-            for run in runs:
-                bench.write(run)
-        if rows:
+        if rows := bench.rows(dataset):
             yield _sheet(dataset, rows)
 
 
