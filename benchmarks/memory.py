@@ -23,12 +23,15 @@ from unshuffle.result import Ordering
 from unshuffle.system.assemble import assembled
 from unshuffle.system.folder import load_model, save_model
 from unshuffle.system.orderer import Orderer
+from unshuffle.system.stream import DOCUMENTS
 from unshuffle.text.mentions import NoParser
 from unshuffle.text.readers.read import read_documents
 
 SLOPE = 1.0
 """Bytes a document."""
-DISTINCT = 500
+DISTINCT = 2 * DOCUMENTS
+"""Texts that come again and again. With as many as fill whole windows every batch has been seen before the first mark;
+else each mark would be the peak of more kinds of batches than the one before, and rise without anything being held."""
 
 
 class ConstantOrderer(Orderer):
