@@ -19,6 +19,9 @@ def domains(
     most: Annotated[int | None, typer.Option(min=1, help="At most so many documents of each kind.")] = None,
     cache: Annotated[Path | None, typer.Option(help="Folder of the parse cache.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the shuffles.")] = 1,
+    choosing: Annotated[
+        bool, typer.Option(help="Take the validation texts, as one must to choose between models.")
+    ] = False,
 ) -> None:
     """Score a model on the test texts of a recipe, beside orders that need no training."""
     import tempfile
@@ -38,6 +41,7 @@ def domains(
             cache=cache or Path(scratch),
             shuffles=shuffles,
             most=most,
+            choosing=choosing,
         )
         for path in paths:
             typer.echo(str(path))

@@ -20,13 +20,13 @@ from unshuffle.export.bert import bert_graph
 from unshuffle.export.comparison import Measured, compared
 from unshuffle.files import read_json, write_json, write_whole
 from unshuffle.system.acceleration import berts
-from unshuffle.system.folder import find_folder
+from unshuffle.system.folder import HASHED, find_folder
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.results import command_line, commit, versions
 
-COPIED = ("config.json", "model.safetensors", "tokenizer.json", "entities.txt", "calibration.json", "README.md")
+COPIED = (*HASHED, "config.json", "calibration.json", "README.md")
 PAPERS = ("LICENSE*", "NOTICE*", "CREDITS*")
 """What goes along with weights that are given away."""
 

@@ -27,9 +27,13 @@ def write_domain_figures(
     cache: Path,
     shuffles: int = 3,
     most: int | None = None,
+    choosing: bool = False,
 ) -> Iterator[Path]:
-    """One JSON a source with its figures, predictions beside it; a source without a test set shows its valid set."""
-    tests = held_out(recipe.mixture, data, "test", most)
+    """One JSON a source with its figures, predictions beside it.
+
+    A source without a test set shows its validation set, and all do where a model is to be chosen by them.
+    """
+    tests = {} if choosing else held_out(recipe.mixture, data, "test", most)
     valids = held_out(recipe.mixture, data, "valid", most)
     for source in recipe.mixture.sources:
         split = "test" if source.name in tests else "valid"

@@ -107,7 +107,7 @@ def windows_of(documents: Sequence[Document], length: int) -> Iterator[Document]
 def held_out(
     config: MixtureConfig, folder: Path, files: str, most: int | None = None
 ) -> dict[str, tuple[Document, ...]]:
-    """Validation or test documents by source; of long texts, windows of five sentences."""
+    """Validation or test documents by source, of long texts windows of five sentences; `most` draws some of each."""
     found: dict[str, tuple[Document, ...]] = {}
     for source in config.sources:
         names = source.valid if files == "valid" else source.test
@@ -115,5 +115,6 @@ def held_out(
         if source.windows:
             documents = list(windows_of(documents, 5))
         if documents:
-            found[source.name] = tuple(documents[:most])
+            drawn = np.random.default_rng(derived(0, "held out", source.name)).permutation(len(documents))[:most]
+            found[source.name] = tuple(documents[number] for number in sorted(drawn))
     return found

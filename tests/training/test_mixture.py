@@ -1,0 +1,112 @@
+"""Documents of several kinds, in shares and windows; their figures and their credits."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
+
+from tests.fixtures.documents import random_documents, stories
+from tests.fixtures.systems import tiny_config, tiny_model
+from unshuffle.errors import ConfigError
+from unshuffle.system.orderer import Orderer
+from unshuffle.training.config import TrainingConfig
+from unshuffle.training.credits import write_credits
+from unshuffle.training.domains import write_domain_figures
+from unshuffle.training.mixture import MixtureConfig, Source, held_out, training_documents
+from unshuffle.training.recipe import Recipe, load_recipe, recipe_names
+
+SHORT = {f"s{number}": [f"Short {number} {place}." for place in range(4)] for number in range(30)}
+LONG = {f"l{number}": [f"Long {number} {place}." for place in range(33)] for number in range(5)}
+
+
+def write(folder: Path, name: str, documents: dict[str, list[str]]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [json.dumps({"id": id, "sentences": sentences}) for id, sentences in documents.items()]
+    (folder / f"{name}.jsonl").write_text("\n".join(rows) + "\n")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    for name in ("train", "valid", "test"):
+        write(tmp_path / "short", name, SHORT)
+    write(tmp_path / "long", "train", {**LONG, "tiny": ["Too", "short"]})
+    write(tmp_path / "long", "valid", LONG)
+    return tmp_path
+
+
+def mixture(**options: int) -> MixtureConfig:
+    short = Source(
+        name="short", train=("short/train.jsonl",), valid=("short/valid.jsonl",), test=("short/test.jsonl",), share=3
+    )
+    long = Source(name="long", train=("long/train.jsonl",), valid=("long/valid.jsonl",), share=1, windows=True)
+    return MixtureConfig(sources=(short, long), **{"documents": 80, **options})
+
+
+def test_sources_have_their_shares_and_long_texts_give_windows(data: Path) -> None:
+    documents = training_documents(mixture(), data, seed=1)
+    kinds = Counter(document.sentences[0].split()[0] for document in documents)
+    assert kinds == {"Short": 60, "Long": 20}  # more than there are: texts come again, windows drawn anew
+    windows = [document for document in documents if document.sentences[0].startswith("Long")]
+    assert len({document.id for document in windows}) > 15
+    for window in windows:
+        text, _, start = window.id.partition("@")
+        size = len(window.sentences)
+        assert 3 <= size <= 20 and list(window.sentences) == LONG[text][int(start) : int(start) + size]
+    assert training_documents(mixture(), data, seed=1) == documents != training_documents(mixture(), data, seed=2)
+
+
+def test_held_out_texts_are_drawn_from_the_whole_source(data: Path) -> None:
+    tests, valids = (held_out(mixture(), data, files) for files in ("test", "valid"))
+    assert set(tests) == {"short"} and len(tests["short"]) == 30
+    assert len(valids["long"]) == 5 * 6 and all(len(window.sentences) == 5 for window in valids["long"])
+    some = held_out(mixture(), data, "valid", 10)
+    assert some == held_out(mixture(), data, "valid", 10)
+    assert [len(documents) for documents in some.values()] == [10, 10]
+    assert len({window.id.partition("@")[0] for window in some["long"]}) > 2  # not the first texts alone
+    assert set(some["long"]) < set(valids["long"])
+
+
+def test_credits_name_the_texts_that_were_used(data: Path, tmp_path: Path) -> None:
+    for name, texts in (("short", SHORT), ("long", LONG)):
+        lines = ["id\tauthor\ttitle\turl\tlicence", *(f"{id}\tA\tT\tU\tCC" for id in [*texts, "unused"])]
+        (data / name / "credits.tsv.gz").write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+    count = write_credits(mixture(), data, 1, tmp_path / "credits.tsv.gz")
+    rows = gzip.decompress((tmp_path / "credits.tsv.gz").read_bytes()).decode().splitlines()[1:]
+    named = {(row.split("\t")[0], row.split("\t")[1]) for row in rows}
+    assert len(rows) == count == len(named) == 35
+    assert named == {("short", id) for id in SHORT} | {("long", id) for id in LONG}
+
+
+@pytest.mark.parametrize("choosing", [False, True])
+def test_figures_by_kind_of_text_stand_beside_orders_without_training(
+    data: Path, tmp_path: Path, choosing: bool
+) -> None:
+    write(data / "short", "test", {document.id: list(document.sentences) for document in stories()})
+    orderer = Orderer(tiny_model("se-grn", tmp_path, random_documents(5)))
+    recipe = Recipe("tiny", tiny_config("se-grn", tmp_path), TrainingConfig(), mixture())
+    paths = list(
+        write_domain_figures(
+            orderer, recipe, data, tmp_path / "out", seed=1, cache=tmp_path, shuffles=2, most=6, choosing=choosing
+        )
+    )
+    found = {path.name: json.loads(path.read_text()) for path in paths}
+    assert list(found) == ["tiny-short-1.json", "tiny-long-1.json"]
+    splits = [run["split"] for run in found.values()]
+    assert splits == (["valid", "valid"] if choosing else ["test", "valid"])
+    for run in found.values():
+        assert run["test"]["documents"] == 6 and run["test"]["shuffles"] == 2
+        assert set(run["baselines"]) == {"random", "input", "nearest chain"}
+        assert -100 <= run["baselines"]["random"]["tau"] <= 100
+    assert all(path.with_suffix(".orders.jsonl.gz").is_file() for path in paths)
+
+
+def test_recipes_of_the_package_are_read_and_an_unknown_one_is_named() -> None:
+    for name in recipe_names():
+        found = load_recipe(name, ["mixture.documents=7"])
+        assert found.mixture.documents == 7 and found.mixture.sources
+    with pytest.raises(ConfigError, match=r"recipe 'defualt': there is no such recipe.*default"):
+        load_recipe("defualt")
