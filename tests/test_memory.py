@@ -1,5 +1,6 @@
 """Freed memory: kept for training, given back by a service."""
 
+import gc
 import subprocess
 import sys
 
@@ -38,3 +39,15 @@ def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory.sys, "platform", "win32")
     assert not memory.keep_memory()
     assert not memory.hand_back()
+
+
+def test_what_is_loaded_is_taken_to_last_once_work_is_under_way() -> None:
+    before = gc.get_freeze_count()
+    try:
+        passed = memory.settled(range(5), after=3)
+        assert [next(passed), next(passed), next(passed)] == [0, 1, 2]
+        assert gc.get_freeze_count() == before
+        assert list(passed) == [3, 4]
+        assert gc.get_freeze_count() > before
+    finally:
+        gc.unfreeze()

@@ -25,6 +25,7 @@ from unshuffle.cli.options import (
     Units,
 )
 from unshuffle.errors import ConfigError
+from unshuffle.memory import settled
 
 if TYPE_CHECKING:
     from unshuffle.rank.constraints import Constraints
@@ -72,7 +73,7 @@ def order(
         ordered, beam=beam, n_best=n_best, keep_if_unsure=keep_if_unsure, constraints=constraints
     )
     # The results first, so that an error of the reader ends both.
-    pairs = zip(orderings, shown, strict=False)
+    pairs = zip(settled(orderings), shown, strict=False)
     write_pieces((_json(ordering) for ordering, _ in pairs) if form is Form.json else _texts(pairs, unit), out)
     reading.tell()
 
