@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,9 @@ def test_credits_name_the_texts_that_were_used(data: Path, tmp_path: Path) -> No
     count = write_credits(mixture(), data, 1, tmp_path / "credits.tsv.gz")
     rows = gzip.decompress((tmp_path / "credits.tsv.gz").read_bytes()).decode().splitlines()[1:]
     named = {(row.split("\t")[0], row.split("\t")[1]) for row in rows}
+    more = replace(mixture(), sources=mixture().sources[:1])
+    assert write_credits(more, data, 2, tmp_path / "again.tsv.gz", tmp_path / "credits.tsv.gz") == count  # none twice
+    assert write_credits(more, data, 2, tmp_path / "again.tsv.gz") == 30
     assert len(rows) == count == len(named) == 35
     assert named == {("short", id) for id in SHORT} | {("long", id) for id in LONG}
 

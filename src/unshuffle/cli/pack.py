@@ -20,6 +20,9 @@ def pack(
     change: Annotated[list[str] | None, typer.Option("--set", help="Changes the recipe was run with.")] = None,
     data: Annotated[Path | None, typer.Option(help="The recipe's data folder.")] = None,
     seed: Annotated[int, typer.Option(help="The recipe's seed.")] = 1,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="Folder of the model that it began with, to add its credits.")
+    ] = None,
 ) -> None:
     """Write a model folder anew: smaller weights, this package's parser, card and credits."""
     from dataclasses import replace
@@ -27,7 +30,7 @@ def pack(
     from unshuffle.errors import ConfigError
     from unshuffle.system.folder import load_model, save_model
     from unshuffle.text.mentions import load_parser
-    from unshuffle.training.credits import write_credits
+    from unshuffle.training.credits import CREDITS, write_credits
     from unshuffle.training.recipe import load_recipe
 
     found = load_model(str(model))
@@ -37,5 +40,6 @@ def pack(
     if recipe is not None:
         if data is None:
             raise ConfigError("pack: credits need the texts. Say --data FOLDER.")
-        count = write_credits(load_recipe(recipe, change or []).mixture, data, seed, out / "CREDITS.tsv.gz")
+        earlier = start / CREDITS if start is not None else None
+        count = write_credits(load_recipe(recipe, change or []).mixture, data, seed, out / CREDITS, earlier)
         typer.echo(f"{count} texts credited")
