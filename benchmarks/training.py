@@ -46,12 +46,11 @@ def run(settings: Settings) -> Report:
     flops = {"ours": training_flops(model.config, items)}
     full = model_of("irse-grn", documents, quick=settings.quick)
     refiner, weighted = full.network.refiner, items_of(full, documents)
-    assert refiner is not None and refiner.initial is not None and refiner.iterative is not None
-    noise = {"known": 0.99, "noise_share": 0.2, "mask_share": 0.3}
+    assert refiner is not None and refiner.initial is not None
     full.network.refiner = None  # its weights come with the documents in this stage
     passes["ordering model of IRSE-GRN"] = _ours(OrderingTask(full.network), weighted)
     passes["initial classifier"] = _ours(InitialTask(refiner.initial), weighted)
-    passes["iterative classifier"] = _ours(IterativeTask(refiner.iterative, **noise), weighted)
+    passes["iterative classifier"] = _ours(IterativeTask(refiner, noise_share=0.2), weighted)
     flops["ordering model of IRSE-GRN"] = training_flops(full.config, weighted)
     flops["initial classifier"] = classifier_flops(full.config, weighted, backward=True)
     flops["iterative classifier"] = flops["initial classifier"]

@@ -13,12 +13,15 @@ pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from unshuffle.decode.contracts import Gold
+from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Item, collate
 from unshuffle.refine.iterative import Refiner
+from unshuffle.system.folder import Model
 from unshuffle.training import stages
-from unshuffle.training.classifiers import both_ways, pair_truth, rightly, shuffled_batches
+from unshuffle.training.classifiers import IterativeTask, both_ways, pair_truth, rightly, shuffled_batches
 from unshuffle.training.config import TrainingConfig
-from unshuffle.training.loop import Progress
+from unshuffle.training.loop import Drawn, Progress
+from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.run import new_fabric
 from unshuffle.training.stages import Run, train_stages, with_weights
 
@@ -135,3 +138,64 @@ def test_both_directions_are_learnt_and_no_pair_is_no_trouble() -> None:
 
 def test_a_tie_is_half_right() -> None:
     assert rightly(torch.tensor([0.5, 0.9, 0.1, 0.6]), torch.tensor([1.0, 1.0, 1.0, 0.0])) == 1.5
+
+
+def drawn_batches(model: Model) -> list[Drawn]:
+    return shuffled_batches([model.preparer.item(document) for document in TRAIN], seed=3)
+
+
+def test_lessons_may_be_what_the_initial_classifier_leaves_open(tmp_path: Path) -> None:
+    model = tiny_model("irse-grn", tmp_path, TRAIN, changes=["refiner.lessons=predictions"])
+    refiner = model.network.refiner
+    assert refiner is not None and refiner.initial is not None and refiner.iterative is not None
+    task = IterativeTask(refiner, noise_share=0.2)
+    trained = {id(parameter) for parameter in task.parameters()}
+    assert trained == {id(parameter) for parameter in refiner.iterative.parameters()}
+    task.eval()
+    for drawn in drawn_batches(model):
+        batch = collate(drawn.items)
+        truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
+        first = refiner(batch).rounds[0]  # what Algorithm 1 begins with
+        logits = refiner.iterative(refiner.iterative.encode(batch, None), batch.graph, first.weights)
+        expected = both_ways(logits, truth, first.undecided) + both_ways(logits, truth, ~first.undecided)
+        torch.testing.assert_close(task(drawn), expected)
+
+
+def test_a_classifier_taught_so_begins_as_a_copy_of_the_initial_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: dict[str, bool] = {}
+
+    def looked_at(fabric: Any, stage: Any, *arguments: Any, **options: Any) -> Iterator[Progress]:
+        if stage.name.startswith("iterative"):
+            refiner = stage._refiner
+            same = zip(refiner.initial.parameters(), refiner.iterative.parameters(), strict=True)
+            begun[lessons] = all(torch.equal(one, other) for one, other in same)
+        return iter(())
+
+    monkeypatch.setattr(stages, "train", looked_at)
+    for lessons in ("noise", "predictions"):
+        model = tiny_model("irse-grn", tmp_path, TRAIN, changes=[f"refiner.lessons={lessons}"])
+        training = TrainingConfig(batch=8, epochs=1, classifier_epochs=1, folds=1, validation_beam=1)
+        run = Run(new_fabric(tmp_path / "log", 1), model.config, training, 1, "data", tmp_path / lessons)
+        items = [model.preparer.item(document) for document in TRAIN]
+        list(train_stages(run, model.network, items, items))
+    assert begun == {"noise": False, "predictions": True}
+
+
+def test_trained_together_both_learn_from_the_same_words(tmp_path: Path) -> None:
+    changes = ["refiner.encoder=shared", "refiner.lessons=predictions"]
+    model = tiny_model("irse-grn", tmp_path, TRAIN, changes=changes)
+    refiner = model.network.refiner
+    assert refiner is not None and refiner.iterative is not None
+    stage = OrderingStage("ordering", model.network, [], [], 1, beam=1, measure="tau", joint=True)
+    stage.module.train()
+    stage.module(drawn_batches(model)[-1]).backward()
+    gradients = [parameter.grad for parameter in refiner.iterative.head.parameters()]
+    assert all(gradient is not None and gradient.abs().sum() > 0 for gradient in gradients)
+
+
+@pytest.mark.parametrize("missing", ["refiner.initial=false", "refiner.rounds=0"])
+def test_lessons_from_predictions_need_both_classifiers(tmp_path: Path, missing: str) -> None:
+    with pytest.raises(ConfigError, match="need both classifiers"):
+        tiny_model("irse-grn", tmp_path, TRAIN, changes=["refiner.lessons=predictions", missing])

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder
 from unshuffle.encoders.paragraph.grn import GRN, GRNConfig, NodeStates, Start
+from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.graph.select import Selection, select
 from unshuffle.refine.classifier import PairClassifier, PairHead, normalised
@@ -38,6 +39,9 @@ class IterativeConfig:
     """Weights of sure pairs: their probability, as in the paper, or 0.99 / 0.01, as released."""
     leftover: Literal["half", "raw"] = "half"
     """Weights of pairs never decided: 0.5, as in the paper, or the last probability, as released."""
+    lessons: Literal["noise", "predictions"] = "noise"
+    """What the iterative classifier learns from: true weights with noise, as in the paper; or what the initial one says
+    of each document, as it will find it later. With its own encoder it then begins as a copy of the initial one."""
     known_weight: Annotated[float, Gt(0.5), Le(1)] = 0.99
     """The weight of a true pair when the iterative classifier is trained."""
     noise_share: Annotated[float, Ge(0), Le(1)] | Literal["auto"] = 0.2
@@ -77,6 +81,8 @@ class Refiner(nn.Module):
     ) -> None:
         super().__init__()
         self.config = config
+        if config.lessons == "predictions" and not (config.initial and config.rounds != 0):
+            raise ConfigError("refiner.lessons: predictions need both classifiers. Say noise, or leave both in.")
 
         # A seed each: one starts the same whether or not there is the other.
         seed = int(torch.randint(2**62, (), device="cpu"))  # also where the parts themselves are on another device
@@ -97,8 +103,7 @@ class Refiner(nn.Module):
         predicted = half
         if self.initial is not None:
             predicted = normalised(self.initial(self.initial.encode(batch, shared), graph, half))
-        undecided = self._unsure(predicted)
-        weights = self._settle(predicted, undecided)
+        weights, undecided = self.settled(predicted)
         rounds = [RoundTrace(weights, undecided, torch.ones(graph.documents, dtype=torch.bool))]
         if self.iterative is not None and undecided.any():
             encoded = self.iterative.encode(batch, shared)
@@ -142,6 +147,11 @@ class Refiner(nn.Module):
             weights = self._settle(predicted, undecided)
             rounds.append(RoundTrace(weights, undecided, active))
         return predicted
+
+    def settled(self, predicted: Tensor) -> tuple[Tensor, Tensor]:
+        """(pairs,) link weights as some probabilities leave them, and which pairs are undecided."""
+        undecided = self._unsure(predicted)
+        return self._settle(predicted, undecided), undecided
 
     def _unsure(self, predicted: Tensor) -> Tensor:
         return (self.config.unsure_from <= predicted) & (predicted <= self.config.unsure_to)

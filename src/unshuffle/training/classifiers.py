@@ -75,25 +75,50 @@ class InitialTask(nn.Module):
         return drawn.weighed(loss, len(truth), linked_pairs((drawn.whole or drawn).items))
 
 
-class IterativeTask(nn.Module):
-    """Every linked pair, the link weights true, hidden or wrong."""
+def left_open(refiner: Refiner, predicted: Tensor) -> tuple[Clouded, int]:
+    """Link weights as the initial classifier leaves them, and how many pairs are open among those of all processes."""
+    weights, undecided = refiner.settled(predicted)
+    return Clouded(weights, undecided), round(summed([float(undecided.sum())])[0])
 
-    def __init__(self, classifier: PairClassifier, *, known: float, noise_share: float, mask_share: float) -> None:
+
+class IterativeTask(nn.Module):
+    """Every linked pair, the link weights true, hidden or wrong, or as the initial classifier leaves them."""
+
+    def __init__(self, refiner: Refiner, noise_share: float) -> None:
         super().__init__()
-        self.classifier = classifier
-        self.known, self.noise_share, self.mask_share = known, noise_share, mask_share
+        assert refiner.iterative is not None
+        self.classifier = refiner.iterative
+        self._refiner = (refiner,)  # in a tuple, so that the initial classifier is no part of what is trained
+        self.noise_share = noise_share
 
     def forward(self, drawn: Drawn) -> Tensor:
         """Pairs whose weight does not tell the truth count as much as all that do."""
+        (refiner,) = self._refiner
         batch = collate(drawn.items)
         truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
-        clouded, changed = clouded_share(
-            drawn, truth, known=self.known, noise_share=self.noise_share, mask_share=self.mask_share
-        )
+        if refiner.config.lessons == "predictions":
+            clouded, changed = left_open(refiner, first_word(refiner, batch))
+        else:
+            clouded, changed = clouded_share(
+                drawn,
+                truth,
+                known=refiner.config.known_weight,
+                noise_share=self.noise_share,
+                mask_share=refiner.config.mask_share,
+            )
         logits = self.classifier(self.classifier.encode(batch, None), batch.graph, clouded.weights)
         here, pairs = int(clouded.changed.sum()), linked_pairs((drawn.whole or drawn).items)
         wrong = drawn.weighed(both_ways(logits, truth, clouded.changed), here, changed)
         return wrong + drawn.weighed(both_ways(logits, truth, ~clouded.changed), len(truth) - here, pairs - changed)
+
+
+@torch.no_grad()
+def first_word(refiner: Refiner, batch: Batch) -> Tensor:
+    """(pairs,) what the initial classifier says, computed as in inference."""
+    assert refiner.initial is not None
+    refiner.initial.eval()
+    half = torch.full((batch.graph.pairs.shape[1],), 0.5, device=batch.graph.pairs.device)
+    return normalised(refiner.initial(refiner.initial.encode(batch, None), batch.graph, half))
 
 
 def shuffled_batches(items: Sequence[Item], seed: int, size: int = 32) -> list[Drawn]:
@@ -132,14 +157,8 @@ class IterativeStage:
     def __init__(
         self, name: str, refiner: Refiner, items: Sequence[Item], valid: Sequence[Item], seed: int, noise_share: float
     ) -> None:
-        assert refiner.iterative is not None
         self.name, self.items = name, items
-        self.module: nn.Module = IterativeTask(
-            refiner.iterative,
-            known=refiner.config.known_weight,
-            noise_share=noise_share,
-            mask_share=refiner.config.mask_share,
-        )
+        self.module: nn.Module = IterativeTask(refiner, noise_share)
         # The same classifiers without a limit of rounds: how many are taken later says nothing about this one.
         self._refiner = copy.copy(refiner)
         self._refiner.config = replace(refiner.config, rounds=None)

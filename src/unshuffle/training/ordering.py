@@ -14,8 +14,16 @@ from unshuffle.decode.pair_matrix import PairMatrix
 from unshuffle.encoders.contracts import Encoded
 from unshuffle.graph.batch import Item, collate
 from unshuffle.metrics.summary import OrderPair, Score, Tally, tally
+from unshuffle.refine.classifier import normalised
 from unshuffle.system.network import Network
-from unshuffle.training.classifiers import both_ways, clouded_share, linked_pairs, pair_truth, shuffled_batches
+from unshuffle.training.classifiers import (
+    both_ways,
+    clouded_share,
+    left_open,
+    linked_pairs,
+    pair_truth,
+    shuffled_batches,
+)
 from unshuffle.training.loop import Drawn
 from unshuffle.training.processes import rank, ranks, summed
 
@@ -53,19 +61,23 @@ class JointTask(nn.Module):
         gold = Gold.of([list(order) for order in drawn.orders])
         truth = pair_truth(batch, gold)
         encoded: Encoded = network.sentence_encoder(batch)
-        pair_loss = truth.new_zeros(())
+        pair_loss, logits = truth.new_zeros(()), None
         if refiner.initial is not None:
-            pair_loss = both_ways(refiner.initial(encoded, batch.graph, torch.full_like(truth, 0.5)), truth)
+            logits = refiner.initial(encoded, batch.graph, torch.full_like(truth, 0.5))
+            pair_loss = both_ways(logits, truth)
             pair_loss = drawn.weighed(pair_loss, len(truth), linked_pairs((drawn.whole or drawn).items))
         if refiner.iterative is not None:
             share = refiner.config.noise_share
-            clouded, changed = clouded_share(
-                drawn,
-                truth,
-                known=refiner.config.known_weight,
-                noise_share=0.2 if share == "auto" else share,
-                mask_share=refiner.config.mask_share,
-            )
+            if refiner.config.lessons == "predictions" and logits is not None:
+                clouded, changed = left_open(refiner, normalised(logits.detach()))
+            else:
+                clouded, changed = clouded_share(
+                    drawn,
+                    truth,
+                    known=refiner.config.known_weight,
+                    noise_share=0.2 if share == "auto" else share,
+                    mask_share=refiner.config.mask_share,
+                )
             logits = refiner.iterative(encoded, batch.graph, clouded.weights)
             wrong = both_ways(logits, truth, clouded.changed)
             pair_loss = pair_loss + drawn.weighed(wrong, int(clouded.changed.sum()), changed)

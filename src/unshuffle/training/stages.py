@@ -173,6 +173,10 @@ def _classifiers(
         share = _noise_share(config.noise_share, accuracy)
         second = IterativeStage(f"iterative-{fold}", refiner, items, valid, seed, share)
         read = {name: value for name, value in asdict(config).items() if name in ITERATIVE_READS}
+        if config.lessons == "predictions":
+            assert refiner.initial is not None
+            refiner.iterative.load_state_dict(refiner.initial.state_dict())
+            read["lessons"] = config.lessons
         yield from train_classifier(second, [common, read, share])
     refiner.eval()
 
