@@ -132,10 +132,13 @@ def _sheet(dataset: Dataset, found: list[list[Observed]]) -> Sheet:
         x="added to every logit of the iterative classifier: a tendency to say yes",
         y="reported pair accuracy, %",
     )
-    names = [LINKS[name] for name in WEIGHTS] + [TITLES[name] for name in SORTS]
-    measured = [values(found, "orders", name) for name in WEIGHTS] + [values(found, "sorts", name) for name in SORTS]
-    worth = dots(
-        names, [Panel("τ", [band(value) for value in measured], [None] * len(measured))], ours="one trained model"
+    worth, sorts = (  # apart, for they lie far apart
+        dots(
+            [titles[name] for name in kinds],
+            [Panel("τ", [band(values(found, part, name)) for name in kinds], [None] * len(kinds))],
+            ours="one trained model",
+        )
+        for part, kinds, titles in (("orders", WEIGHTS, LINKS), ("sorts", SORTS, TITLES))
     )
     return Sheet(
         dataset=dataset.name,
@@ -143,7 +146,8 @@ def _sheet(dataset: Dataset, found: list[list[Observed]]) -> Sheet:
         tables=(scored, ordered, sort),
         plots=(
             Plot("bias", "Accuracy that a tendency to say yes reports, with no new information at all.", bias),
-            Plot("worth", "τ of one trained model under honest and leaked link weights and sorts.", worth),
+            Plot("worth", "τ of one trained model under honest and leaked link weights.", worth),
+            Plot("sorts", "τ of its pair decisions under honest and leaked sorts.", sorts),
         ),
         figures={
             "pairs": {name: band.value for name, band in pairs.items()},

@@ -1,6 +1,8 @@
 """Figures that can be recomputed from the predictions beside them."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,3 +115,15 @@ def test_a_result_says_what_was_run(tmp_path: Path) -> None:
     assert {"commit", "versions", "system", "dataset", "seed", "command", "config", "data_hash"} <= set(written)
     assert replace(result, seed=5).write(tmp_path, made) != path
     test_every_written_figure_follows_from_the_predictions(path)
+
+
+def test_a_command_is_told_as_it_was_typed(tmp_path: Path) -> None:
+    (tmp_path / "tool").mkdir()
+    code = "from unshuffle.training.results import command_line\nprint(command_line())\n"
+    for name in ("__main__", "part"):
+        (tmp_path / "tool" / f"{name}.py").write_text(code)
+    for typed in (["-m", "tool", "a", "b"], ["-m", "tool.part"], ["tool/part.py", "--x=1"]):
+        done = subprocess.run([sys.executable, *typed], cwd=tmp_path, capture_output=True, text=True, check=True)
+        typed[0] = typed[0].removeprefix("tool/")  # a script goes by its name
+        expected = " ".join(typed) if typed[0] != "-m" else " ".join(["python", *typed])
+        assert done.stdout.strip() == expected

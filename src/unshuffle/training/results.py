@@ -112,7 +112,9 @@ def commit() -> str:
 
 def command_line() -> str:
     """The command as it was typed, without the folder of the program."""
-    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    module = getattr(sys.modules.get("__main__"), "__spec__", None)  # of what `python -m` runs
+    program = Path(sys.argv[0]).name if module is None else f"python -m {module.name.removesuffix('.__main__')}"
+    return " ".join([program, *sys.argv[1:]])
 
 
 def _rounded(value: Any) -> Any:
