@@ -97,9 +97,8 @@ def systems() -> str:
         row = load_row(name)
         _, paper, _ = published.get(name, [math.nan] * 3)
         ours = spreads(trained[name])[1] if name in trained else "–"
-        minutes = f"{statistics.mean([run['minutes'] for run in trained[name]]):.0f}" if name in trained else "–"
-        rows.append([f"`{name}`", row.about.title, row.about.paper, number(paper), ours, minutes])
-    return table(["name", "system", "paper", "τ, paper", "τ, here", "minutes"], rows)
+        rows.append([f"`{name}`", row.about.title, row.about.paper, number(paper), ours])
+    return table(["name", "system", "paper", "τ, paper", "τ, here"], rows)
 
 
 def shipped() -> str:
