@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.errors import ConfigError
 
 
@@ -87,9 +88,9 @@ class ResidualBlock(nn.Module):
         super().__init__()
         self.own = Attention(width=width, heads=heads, dropout=dropout)
         self.seen = Attention(width=width, heads=heads, dropout=dropout)
-        self.feed = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, width))
+        self.feed = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), Dropout(dropout), nn.Linear(hidden, width))
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, rows: Tensor, own: KeyValues, seen: KeyValues, own_mask: Tensor | None, seen_mask: Tensor

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import States
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, padded
 from unshuffle.graph.pairs import ordered_pairs
@@ -33,7 +34,7 @@ class MLPScore(nn.Module):
         self.from_one = nn.Linear(width, hidden)
         self.from_other = nn.Linear(width, hidden, bias=False)
         self.rest = nn.Sequential(
-            nn.Tanh() if activation == "tanh" else nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, 1)
+            nn.Tanh() if activation == "tanh" else nn.ReLU(), Dropout(dropout), nn.Linear(hidden, 1)
         )
 
     def forward(self, states: States, graph: GraphBatch) -> Tensor:
@@ -64,7 +65,7 @@ class AntisymmetricScore(nn.Module):
 
     def __init__(self, *, width: int, dropout: float) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.weight = nn.Linear(width, 1, bias=False)  # a bias would favour one direction
 
     def forward(self, states: States, graph: GraphBatch) -> Tensor:
@@ -81,7 +82,7 @@ class EncodedScore(nn.Module):
         super().__init__()
         if not pair_width:
             raise ConfigError("decoder.network: 'encoded' needs a sentence encoder that encodes pairs. Use 'mlp'.")
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.score = nn.Linear(pair_width, 1)
 
     def forward(self, states: States, graph: GraphBatch) -> Tensor:

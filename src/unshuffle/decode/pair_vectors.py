@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from unshuffle.encoders.dropout import Dropout
+
 MODULES = 3
 """Future, history 1 and history 2, in this order."""
 
@@ -36,7 +38,7 @@ class PairNetworks(nn.Module):
         self.from_other = nn.Linear(width, MODULES * 2 * width, bias=False)
         self.second = nn.ModuleList(nn.Linear(2 * width, pair_width, bias=False) for _ in range(MODULES))
         self.heads = nn.ModuleList(nn.Linear(pair_width, 2, bias=False) for _ in range(MODULES))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, sentences: Tensor, pairs: Sequence[Tensor]) -> list[PairVectors]:
         """(sentences, width) and the (2, pairs) that each module is asked about."""
@@ -61,7 +63,7 @@ class EncodedPairs(nn.Module):
         super().__init__()
         self.width = width + 2
         self.head = nn.Linear(width, 2)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, encoded: Tensor, pairs: Tensor) -> PairVectors:
         """(ordered pairs, width) in the layout of `graph.pairs.ordered_pairs`."""

@@ -16,6 +16,7 @@ from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.follow import Followed
 from unshuffle.decode.tables import TableMemory, order_log_probability
 from unshuffle.encoders.contracts import States
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.graph.batch import GraphBatch, add_into, padded
 from unshuffle.graph.pairs import ordered_pairs
 
@@ -43,9 +44,7 @@ class Scores(nn.Module):
         super().__init__()
         self.config = config
         hidden = config.hidden or width
-        self.score = nn.Sequential(
-            nn.Linear(width, hidden), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(hidden, 1)
-        )
+        self.score = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), Dropout(config.dropout), nn.Linear(hidden, 1))
 
     def scores(self, states: States) -> Tensor:
         """(sentences,)."""

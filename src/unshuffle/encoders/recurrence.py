@@ -9,6 +9,7 @@ enough to stay in the processor's cache.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 import torch
@@ -51,7 +52,7 @@ class _SideBySide(torch.autograd.Function):
 
     `projected` is turned into activations in place: it must be nobody else's, and no gradient may need its value.
     Gives the states at all places, and those at which the sentences end, by falling length. All four gates go through
-    one sigmoid, the candidate's tanh as 2 sigmoid(2x) - 1: a tanh costs more than twice as much.
+    one sigmoid, and every tanh is 2 sigmoid(2x) - 1: torch's own costs twice as much.
     """
 
     @staticmethod
@@ -64,21 +65,23 @@ class _SideBySide(torch.autograd.Function):
         cells = gates.new_empty(directions, words, width)
         squashed = gates.new_empty(directions, words, width)  # cells after their tanh
         hidden = gates.new_empty(directions, words, width)
-        transposed = recurrent.transpose(1, 2).unbind(0)
         # All steps are cut at once: single slices, several a step, would cost as much as the work on short steps.
-        each = [torch.split(table, sizes, 1) for table in (gates, cells, squashed, hidden)]
-        for step, (gate, cell, bent, state) in enumerate(zip(*each, strict=True)):
-            let_in, forget, candidate, let_out = torch.split(gate, width, 2)
+        let_in, forget, candidate, let_out = (torch.split(gate, sizes, 1) for gate in torch.split(gates, width, 2))
+        four, cell, bent, state = (torch.split(table, sizes, 1) for table in (gates, cells, squashed, hidden))
+        into = [torch.split(table, sizes) for table in gates.unbind(0)]
+        old_state, old_cell = _read_on(hidden, sizes), _read_on(cells, sizes)
+        transposed = recurrent.transpose(1, 2).unbind(0)
+        for step in range(len(sizes)):
             if step:
-                before = each[3][step - 1][:, : sizes[step]]
-                for into, old, weight in zip(gate.unbind(0), before.unbind(0), transposed, strict=True):
-                    into.addmm_(old, weight)
-            candidate.mul_(2)
-            gate.sigmoid_()
-            torch.mul(let_in, _tanh_of(candidate), out=cell)
+                for steps, old, weight in zip(into, old_state[step - 1].unbind(0), transposed, strict=True):
+                    steps[step].addmm_(old, weight)
+            candidate[step].mul_(2)
+            four[step].sigmoid_()
+            torch.mul(let_in[step], _tanh_of(candidate[step]), out=cell[step])
             if step:
-                cell.addcmul_(forget, each[1][step - 1][:, : sizes[step]])
-            torch.mul(let_out, torch.tanh(cell, out=bent), out=state)
+                cell[step].addcmul_(forget[step], old_cell[step - 1])
+            torch.mul(cell[step], 2, out=bent[step]).sigmoid_()
+            torch.mul(let_out[step], _tanh_of(bent[step], out=bent[step]), out=state[step])
         ctx.save_for_backward(gates, cells, squashed, hidden, recurrent, previous)
         ctx.sizes = sizes
         ctx.set_materialize_grads(False)
@@ -95,38 +98,46 @@ class _SideBySide(torch.autograd.Function):
         shape = directions, sizes[0], width
         carry_hidden = hidden.new_zeros(shape) if grad_last is None else grad_last.clone()
         carry_cell = hidden.new_zeros(shape)
-        each = [torch.split(table, sizes, 1) for table in (gates, cells, squashed, grad_gates)]
+        let_in, forget, candidate, let_out = (torch.split(gate, sizes, 1) for gate in torch.split(gates, width, 2))
+        to_let_in, to_forget, to_candidate, to_let_out = (
+            torch.split(gate, sizes, 1) for gate in torch.split(grad_gates, width, 2)
+        )
+        four, to_four, bent = (torch.split(table, sizes, 1) for table in (gates, grad_gates, squashed))
+        old_cell = _read_on(cells, sizes)
         from_outside = None if grad_hidden is None else torch.split(grad_hidden, sizes, 1)
+        weights = recurrent.unbind(0)
         for step in range(len(sizes) - 1, -1, -1):
-            size = sizes[step]
-            gate, _, bent, to_gate = (steps[step] for steps in each)
-            upstream, cell = carry_hidden[:, :size], carry_cell[:, :size]
+            upstream, cell = carry_hidden[:, : sizes[step]], carry_cell[:, : sizes[step]]
             if from_outside is not None:
                 upstream += from_outside[step]
-            let_in, forget, candidate, let_out = torch.split(gate, width, 2)
-            to_let_in, to_forget, to_candidate, to_let_out = torch.split(to_gate, width, 2)
-            torch.mul(upstream, bent, out=to_let_out)
-            through = upstream * let_out
-            cell += torch.ops.aten.tanh_backward.grad_input(through, bent, grad_input=through)
-            torch.mul(cell, _tanh_of(candidate), out=to_let_in)
-            torch.mul(cell, let_in, out=to_candidate).mul_(4)  # d tanh / dx by way of the sigmoid of 2x
+            torch.mul(upstream, bent[step], out=to_let_out[step])
+            through = upstream * let_out[step]
+            cell += torch.ops.aten.tanh_backward.grad_input(through, bent[step], grad_input=through)
+            torch.mul(cell, _tanh_of(candidate[step]), out=to_let_in[step])
+            torch.mul(cell, let_in[step], out=to_candidate[step]).mul_(4)  # d tanh / dx by way of the sigmoid of 2x
             if step:
-                torch.mul(cell, each[1][step - 1][:, :size], out=to_forget)
+                torch.mul(cell, old_cell[step - 1], out=to_forget[step])
             else:
-                to_forget.zero_()
-            torch.ops.aten.sigmoid_backward.grad_input(to_gate, gate, grad_input=to_gate)
+                to_forget[step].zero_()
+            torch.ops.aten.sigmoid_backward.grad_input(to_four[step], four[step], grad_input=to_four[step])
             if not step:
                 break
-            cell *= forget
-            for grad, weight, into in zip(to_gate.unbind(0), recurrent.unbind(0), upstream.unbind(0), strict=True):
+            cell *= forget[step]
+            for grad, weight, into in zip(to_four[step].unbind(0), weights, upstream.unbind(0), strict=True):
                 torch.mm(grad, weight, out=into)
         later = grad_gates[:, sizes[0] :].transpose(1, 2)
         return grad_gates, torch.bmm(later, hidden.index_select(1, previous)), None, None, None
 
 
-def _tanh_of(candidate: Tensor) -> Tensor:
+def _read_on(table: Tensor, sizes: list[int]) -> tuple[Tensor, ...]:
+    """For each step but the last, the rows of those sentences that the next step reads on."""
+    cuts = [cut for now, later in pairwise(sizes) for cut in (later, now - later)]
+    return torch.split(table, [*cuts, sizes[-1]], 1)[:-1:2]
+
+
+def _tanh_of(grown: Tensor, out: Tensor | None = None) -> Tensor:
     """sigmoid(2x) -> tanh(x)."""
-    return torch.mul(candidate, 2).sub_(1)
+    return torch.mul(grown, 2, out=out).sub_(1)
 
 
 @dataclass(frozen=True, slots=True)

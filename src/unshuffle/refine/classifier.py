@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.paragraph.grn import GRN
 from unshuffle.graph.batch import Batch, GraphBatch, taken
 
@@ -21,10 +22,10 @@ class PairHead(nn.Module):
         self.from_other = nn.Linear(width, hidden, bias=False)
         self.rest = nn.Sequential(
             nn.ReLU(),
-            nn.Dropout(dropout),
+            Dropout(dropout),
             nn.Linear(hidden, hidden, bias=False),
             nn.ReLU(),
-            nn.Dropout(dropout),
+            Dropout(dropout),
             nn.Linear(hidden, 1, bias=False),
         )
 

@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt, MinLen
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.paragraph.links import both_directions
 from unshuffle.encoders.paragraph.windows import WindowHead, window_edges, window_loss
 from unshuffle.encoders.segments import segment_mean
@@ -60,7 +61,7 @@ class GIN(nn.Module):
             self.head = WindowHead(width=width, pair_width=config.pair_width, windows=len(config.windows))
         self.networks = nn.ModuleList(Network(width, config.width, depth) for depth in config.depths)
         self.output = nn.Linear(len(config.depths) * config.width, config.width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """(sentences, input) -> (sentences, width), (documents, width)."""

@@ -9,6 +9,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.paragraph.gru import SharedGRU, SplitGRU
 from unshuffle.encoders.paragraph.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.paragraph.messages import MentionMessages, RelationMessages
@@ -83,7 +84,7 @@ class GRN(nn.Module):
         self.entity_update = SplitGRU([entity_input, width + role, width, *related], entity)
         self.document_update = SplitGRU([width, entity], width)
         self.entity_start = nn.Linear(entity_input, entity) if config.initial_states == "encoder" else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """All steps at once."""

@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.recurrence import Layout, read_one_way
 from unshuffle.graph.batch import GraphBatch
 
@@ -36,7 +37,7 @@ class ParagraphLSTM(nn.Module):
         super().__init__()
         self.width = config.width
         self.lstm = nn.LSTM(width, config.width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """(sentences, input) -> (sentences, width), (documents, width)."""

@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.paragraph.links import both_directions
 from unshuffle.encoders.segments import segment_mean
 from unshuffle.graph.batch import GraphBatch, add_into
@@ -58,7 +59,7 @@ class RGCN(nn.Module):
         self.from_sentence = nn.Linear(width, config.width)
         self.from_entity = nn.Linear(entity_input, config.width)
         self.layers = nn.ModuleList(Convolution(config.width, config.bases) for _ in range(config.layers))
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """(sentences, input), (entities, input) -> (sentences, width), (documents, width)."""

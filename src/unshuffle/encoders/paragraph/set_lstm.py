@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.segments import segment_softmax
 from unshuffle.graph.batch import GraphBatch, add_into
 
@@ -43,7 +44,7 @@ class SetLSTM(nn.Module):
         self.from_state = nn.Linear(width, config.attention_width, bias=False)
         self.score = nn.Linear(config.attention_width, 1, bias=False)
         self.cell = nn.LSTMCell(width, width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """(sentences, width) -> the same, and (documents, width)."""

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.segments import segment_mean
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, padded, present
@@ -73,7 +74,7 @@ class Block(nn.Module):
             self.feedforward = nn.Sequential(
                 nn.Linear(width, config.feedforward),
                 nn.ReLU(),
-                nn.Dropout(config.dropout),
+                Dropout(config.dropout),
                 nn.Linear(config.feedforward, width),
             )
             self.mix_thought = Mix(width, gated=config.fusion, dropout=config.dropout)
@@ -102,7 +103,7 @@ class Mix(nn.Module):
         super().__init__()
         self.gate = nn.Linear(2 * width, width) if gated else None
         self.norm = nn.LayerNorm(width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, old: Tensor, new: Tensor) -> Tensor:
         """(..., width), (..., width) -> (..., width)."""

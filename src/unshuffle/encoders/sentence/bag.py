@@ -9,6 +9,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.segments import segment_mean, segment_of
 from unshuffle.encoders.sentence.embedding import WordEmbedding
 from unshuffle.graph.batch import Batch
@@ -37,7 +38,7 @@ class Bag(nn.Module):
         self.embedding = WordEmbedding(
             words=words, width=config.word_width, dropout=config.word_dropout, vectors=vectors
         )
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""

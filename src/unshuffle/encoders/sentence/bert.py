@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 
+from unshuffle.encoders.dropout import Dropout
+
 MASK_CELLS = 1 << 25
 """Numbers of a mask that is made at once; of longer texts only some places listen at a time."""
 
@@ -72,7 +74,7 @@ class _Embeddings(nn.Module):
         self.position_embeddings = nn.Embedding(int(description.get("max_position_embeddings", 512)), width)
         self.token_type_embeddings = nn.Embedding(int(description.get("type_vocab_size", 2)), width)
         self.LayerNorm = nn.LayerNorm(width, epsilon)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, ids: Tensor, place: Tensor, segments: Tensor) -> Tensor:
         total = self.word_embeddings(ids) + self.position_embeddings(place) + self.token_type_embeddings(segments)
@@ -87,7 +89,7 @@ class _Projection(nn.Module):
         super().__init__()
         self.dense = nn.Linear(before, width)
         self.LayerNorm = nn.LayerNorm(width, epsilon)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, hidden: Tensor, residual: Tensor) -> Tensor:
         projected: Tensor = self.LayerNorm(self.dropout(self.dense(hidden)) + residual)

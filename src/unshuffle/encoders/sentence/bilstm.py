@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.recurrence import Layout, read_to_the_ends
 from unshuffle.encoders.sentence.embedding import WordEmbedding
 from unshuffle.graph.batch import Batch, taken
@@ -42,7 +43,7 @@ class BiLSTM(nn.Module):
             words=words, width=config.word_width, dropout=config.word_dropout, vectors=vectors
         )
         self.lstm = nn.LSTM(config.word_width, config.width // 2, bidirectional=True)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""

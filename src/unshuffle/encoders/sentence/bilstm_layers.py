@@ -11,6 +11,7 @@ from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.recurrence import Layout, read_both_ways
 from unshuffle.encoders.segments import segment_of, segment_softmax
 from unshuffle.encoders.sentence.embedding import WordEmbedding
@@ -56,8 +57,8 @@ class BiLSTMLayers(nn.Module):
         inputs = [config.word_width, *[config.width] * (config.layers - 1)]
         self.layers = nn.ModuleList(nn.LSTM(size, config.width // 2, bidirectional=True) for size in inputs)
         self.attention = WordAttention(config.width, config.heads) if config.pooling == "attention" else None
-        self.between = nn.Dropout(config.layer_dropout)
-        self.dropout = nn.Dropout(config.dropout)
+        self.between = Dropout(config.layer_dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""

@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt, MinLen
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.segments import segment_max, segment_of
 from unshuffle.encoders.sentence.embedding import WordEmbedding
 from unshuffle.graph.batch import Batch
@@ -46,7 +47,7 @@ class CNN(nn.Module):
             words=words, width=config.word_width, dropout=config.word_dropout, vectors=vectors
         )
         self.filters = nn.ModuleList(nn.Linear(size * config.word_width, config.filters) for size in config.windows)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from unshuffle.encoders.dropout import Dropout
+
 
 class WordEmbedding(nn.Module):
     """Word numbers to vectors with dropout."""
@@ -13,7 +15,7 @@ class WordEmbedding(nn.Module):
         super().__init__()
         self.width = width
         self.table = nn.Embedding(words, width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         if vectors is not None:
             with torch.no_grad():
                 self.table.weight.copy_(vectors)

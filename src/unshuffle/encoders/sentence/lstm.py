@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.recurrence import Layout, read_one_way
 from unshuffle.encoders.sentence.embedding import WordEmbedding
 from unshuffle.graph.batch import Batch
@@ -50,7 +51,7 @@ class LSTM(nn.Module):
         )
         self.embedding.table.weight.requires_grad_(config.train_words)
         self.lstm = nn.LSTM(config.word_width, config.hidden)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""

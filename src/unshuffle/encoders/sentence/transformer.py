@@ -12,6 +12,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.segments import segment_mean, segment_of
 from unshuffle.encoders.sentence.cache import VectorCache
 from unshuffle.encoders.sentence.pieces import Pieces, mean_over_mentions, place_of_piece, read_pieces
@@ -75,7 +76,7 @@ class Transformer(nn.Module):
         self.config = config
         self.pieces = Pieces(config, words=words)
         self.width = self.entity_width = self.pieces.width
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.cache: VectorCache | None = None
         # Other weights, other vectors.
         self.register_load_state_dict_post_hook(_forget_cache)  # type: ignore[no-untyped-call]

@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.segments import segment_of
 from unshuffle.encoders.sentence.pieces import Pieces, entity_vectors, place_of_piece
 from unshuffle.encoders.sentence.pretrained import PretrainedConfig
@@ -55,7 +56,7 @@ class TransformerJoined(nn.Module):
         self.pieces = Pieces(config, words=words)
         self.width = self.entity_width = self.pieces.width
         self.longest = min(config.longest, self.pieces.longest)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Encoded:
         """(pieces,) -> (sentences, width), (entities, width)."""

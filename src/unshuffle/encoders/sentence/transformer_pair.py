@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.segments import segment_mean, segment_of, segment_softmax
 from unshuffle.encoders.sentence.pair_text import PairText
 from unshuffle.encoders.sentence.pieces import Pieces, entity_vectors, read_pieces
@@ -46,7 +47,7 @@ class TransformerPair(nn.Module):
         self.pieces = Pieces(config, words=words)
         width = self.width = self.entity_width = self.pair_width = self.pieces.width
         self.gather = HalfAttention(width) if config.sentences == "attention" else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Encoded:
         """(pieces,) -> (sentences, width), (ordered pairs, width)."""

@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.segments import segment_mean, segment_of
 from unshuffle.encoders.sentence.bert import Bert, Group
 from unshuffle.encoders.sentence.pieces import (
@@ -64,7 +65,7 @@ class TransformerSet(nn.Module):
         heads = int(layers[0].heads)  # type: ignore[arg-type]
         self.apart = nn.Parameter(torch.full((len(layers) - config.alone, heads), config.apart / SCALE))
         self.width = self.entity_width = self.pieces.width
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch) -> Encoded:
         """(pieces,) -> (sentences, width), (entities, width)."""
