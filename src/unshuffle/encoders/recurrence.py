@@ -77,11 +77,11 @@ class _SideBySide(torch.autograd.Function):
                     steps[step].addmm_(old, weight)
             candidate[step].mul_(2)
             four[step].sigmoid_()
-            torch.mul(let_in[step], _tanh_of(candidate[step]), out=cell[step])
+            torch.mul(let_in[step], candidate[step].mul_(2).sub_(1), out=cell[step])
             if step:
                 cell[step].addcmul_(forget[step], old_cell[step - 1])
             torch.mul(cell[step], 2, out=bent[step]).sigmoid_()
-            torch.mul(let_out[step], _tanh_of(bent[step], out=bent[step]), out=state[step])
+            torch.mul(let_out[step], bent[step].mul_(2).sub_(1), out=state[step])
         ctx.save_for_backward(gates, cells, squashed, hidden, recurrent, previous)
         ctx.sizes = sizes
         ctx.set_materialize_grads(False)
@@ -102,7 +102,8 @@ class _SideBySide(torch.autograd.Function):
         to_let_in, to_forget, to_candidate, to_let_out = (
             torch.split(gate, sizes, 1) for gate in torch.split(grad_gates, width, 2)
         )
-        four, to_four, bent = (torch.split(table, sizes, 1) for table in (gates, grad_gates, squashed))
+        bent, to_four = torch.split(squashed, sizes, 1), torch.split(grad_gates, sizes, 1)
+        first_two, to_first_two = (torch.split(gate[:, :, : 2 * width], sizes, 1) for gate in (gates, grad_gates))
         old_cell = _read_on(cells, sizes)
         from_outside = None if grad_hidden is None else torch.split(grad_hidden, sizes, 1)
         weights = recurrent.unbind(0)
@@ -112,14 +113,16 @@ class _SideBySide(torch.autograd.Function):
                 upstream += from_outside[step]
             torch.mul(upstream, bent[step], out=to_let_out[step])
             through = upstream * let_out[step]
-            cell += torch.ops.aten.tanh_backward.grad_input(through, bent[step], grad_input=through)
-            torch.mul(cell, _tanh_of(candidate[step]), out=to_let_in[step])
-            torch.mul(cell, let_in[step], out=to_candidate[step]).mul_(4)  # d tanh / dx by way of the sigmoid of 2x
+            cell += _through_tanh(through, bent[step])
+            torch.mul(cell, candidate[step], out=to_let_in[step])
+            torch.mul(cell, let_in[step], out=to_candidate[step])
             if step:
                 torch.mul(cell, old_cell[step - 1], out=to_forget[step])
             else:
                 to_forget[step].zero_()
-            torch.ops.aten.sigmoid_backward.grad_input(to_four[step], four[step], grad_input=to_four[step])
+            _through_sigmoid(to_first_two[step], first_two[step])
+            _through_tanh(to_candidate[step], candidate[step])
+            _through_sigmoid(to_let_out[step], let_out[step])
             if not step:
                 break
             cell *= forget[step]
@@ -135,9 +138,15 @@ def _read_on(table: Tensor, sizes: list[int]) -> tuple[Tensor, ...]:
     return torch.split(table, [*cuts, sizes[-1]], 1)[:-1:2]
 
 
-def _tanh_of(grown: Tensor, out: Tensor | None = None) -> Tensor:
-    """sigmoid(2x) -> tanh(x)."""
-    return torch.mul(grown, 2, out=out).sub_(1)
+def _through_sigmoid(grad: Tensor, value: Tensor) -> None:
+    """The gradient of what went into a sigmoid that gave `value`, in place."""
+    torch.ops.aten.sigmoid_backward.grad_input(grad, value, grad_input=grad)
+
+
+def _through_tanh(grad: Tensor, value: Tensor) -> Tensor:
+    """The same for a tanh."""
+    found: Tensor = torch.ops.aten.tanh_backward.grad_input(grad, value, grad_input=grad)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
