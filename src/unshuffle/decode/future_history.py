@@ -10,9 +10,8 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.beam import Prefix, beam_search, picked
-from unshuffle.decode.content import content_ranks
-from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.beam import Prefix, picked
+from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.follow import Followed
 from unshuffle.decode.pair_losses import Average, future_loss, history_loss
 from unshuffle.decode.pair_vectors import MODULES, EncodedPairs, PairNetworks, PairVectors
@@ -104,10 +103,9 @@ class FutureHistory(Pointer):
             pairs = pairs + sum(history_loss(said[far], far, graph, gold, average) for far in (1, 2))
         return choices.sum() / graph.documents + self.config.pair_loss_weight * pairs
 
-    def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
-        """Beam search over all documents at once."""
-        memory = FutureHistoryMemory(self, states, graph)
-        return beam_search(memory, graph.sizes, search, content_ranks(states, graph))
+    def memory(self, states: States, graph: GraphBatch) -> FutureHistoryMemory:
+        """Everything that does not depend on what has been chosen."""
+        return FutureHistoryMemory(self, states, graph)
 
     def tables(self, said: list[PairVectors], graph: GraphBatch, row: Tensor) -> KeyTables:
         """Every pair's share of the keys; `row`: (sentences,) where a sentence stands among the rows."""
@@ -207,4 +205,4 @@ class FutureHistoryMemory:
             keys += picked(self.tables.last, document, chosen[:, -1])
         if chosen.shape[1] > 1:
             keys += picked(self.tables.before_last, document, chosen[:, -2])
-        return self.decoder.attend(carry.pointer.hidden, keys)
+        return self.decoder.attend_in_place(carry.pointer.hidden, keys)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import torch
 from annotated_types import Ge
 from torch import Tensor, nn
 
-from unshuffle.decode.beam import Prefix, beam_search, picked
+from unshuffle.decode.beam import Memory, Prefix, beam_search, picked
 from unshuffle.decode.content import content_ranks
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.follow import Followed
@@ -62,13 +62,25 @@ class Pointer(nn.Module):
         logits: Tensor = self.score(torch.tanh(self.query(hidden)[:, None] + keys)).squeeze(-1)
         return logits
 
+    @torch.no_grad()
+    def attend_in_place(self, hidden: Tensor, keys: Tensor) -> Tensor:
+        """`attend` at half its cost: the keys are spent, and tanh(x) is 2 sigmoid(2x) - 1."""
+        weight = self.score.weight[0]
+        bent = keys.add_(self.query(hidden)[:, None]).mul_(2).sigmoid_()
+        logits: Tensor = (bent @ weight).mul_(2).add_(self.score.bias - weight.sum())
+        return logits
+
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Negative log-likelihood of the true order, per document."""
         return -self.transitions(states, graph, gold).sum() / graph.documents
 
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
         """Beam search over all documents at once."""
-        return beam_search(PointerMemory(self, states, graph), graph.sizes, search, content_ranks(states, graph))
+        return beam_search(self.memory(states, graph), graph.sizes, search, content_ranks(states, graph))
+
+    def memory(self, states: States, graph: GraphBatch) -> Memory[Any]:
+        """Everything that does not depend on what has been chosen."""
+        return PointerMemory(self, states, graph)
 
     def follow(self, states: States, graph: GraphBatch, order: Tensor) -> Tensor:
         """(sentences, width): the LSTM's state before each choice, in the order that is followed."""

@@ -86,13 +86,18 @@ class Positions(nn.Module):
         columns = torch.log_softmax(table.masked_fill(~there[:, :, None], -torch.inf), 1)[where]
         return -(rows + self.config.exclusive_weight * columns).sum() / graph.documents
 
+    def memory(self, states: States, graph: GraphBatch) -> TableMemory:
+        """A row of scores a step."""
+        return TableMemory(self.table(states, graph))
+
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
         """The best assignment of each document; further orders by beam search."""
-        table = self.table(states, graph)
+        memory = self.memory(states, graph)
+        table = memory.table
         sizes = graph.sizes.tolist()
         others: list[Found | None] = [None] * len(sizes)
         if search.keep > 1:
-            others[:] = beam_search(TableMemory(table), graph.sizes, search, content_ranks(states, graph))
+            others[:] = beam_search(memory, graph.sizes, search, content_ranks(states, graph))
         keys = content_keys(states).cpu().tensor_split(graph.first_sentence.tolist()[1:])
         found = []
         for document, (size, key, more) in enumerate(zip(sizes, keys, others, strict=True)):

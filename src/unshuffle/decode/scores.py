@@ -74,12 +74,16 @@ class Scores(nn.Module):
         count = (graph.sizes * (graph.sizes - 1) // 2).clamp_min(1)
         return (add_into(wrong, document[first], graph.documents) / count).mean()
 
+    def memory(self, states: States, graph: GraphBatch) -> TableMemory:
+        """The same scores at every step."""
+        return TableMemory(padded(self.scores(states), graph)[:, None])  # (documents, 1, longest)
+
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
         """By falling score; several orders, or orders under constraints, by beam search."""
-        table = padded(self.scores(states), graph)[:, None]  # (documents, 1, longest)
-        content = content_ranks(states, graph)
+        memory, content = self.memory(states, graph), content_ranks(states, graph)
         if search.keep > 1 or search.allowed is not None:
-            return beam_search(TableMemory(table), graph.sizes, search, content)
+            return beam_search(memory, graph.sizes, search, content)
+        table = memory.table
         by_content = content.argsort(1)
         sorted_scores = table[:, 0].gather(1, by_content).argsort(dim=1, descending=True, stable=True)
         wanted = by_content.gather(1, sorted_scores)

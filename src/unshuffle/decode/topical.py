@@ -9,9 +9,8 @@ import torch
 from annotated_types import Ge
 from torch import Tensor, nn
 
-from unshuffle.decode.beam import Prefix, beam_search
-from unshuffle.decode.content import content_ranks
-from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.beam import Prefix
+from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.follow import Followed
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
 from unshuffle.encoders.contracts import States
@@ -84,10 +83,9 @@ class TopicalPointer(Pointer):
         before = torch.where(followed.step > 0, before, 0)  # 0 is nothing
         return followed.log_probabilities(logits + self.matches(states, graph)[followed.document, before])
 
-    def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
-        """Beam search over all documents at once."""
-        memory = TopicalMemory(self, states, graph)
-        return beam_search(memory, graph.sizes, search, content_ranks(states, graph))
+    def memory(self, states: States, graph: GraphBatch) -> TopicalMemory:
+        """Everything that does not depend on what has been chosen."""
+        return TopicalMemory(self, states, graph)
 
 
 class TopicalMemory(PointerMemory):

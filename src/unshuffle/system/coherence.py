@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
 from itertools import islice, permutations
+from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from unshuffle.decode.contracts import Gold
+from unshuffle.decode.beam import Memory
+from unshuffle.decode.contracts import Decoder, Gold
 from unshuffle.decode.orders import OrderDistribution
 from unshuffle.decode.pair_matrix import PairMatrix
-from unshuffle.encoders.contracts import Encoded, States
+from unshuffle.decode.walk import Stepwise, choices_along
 from unshuffle.graph.batch import Item, collate
 from unshuffle.result import Coherence, Move, Transition
 from unshuffle.seeds import derived
@@ -30,8 +30,8 @@ LONG_STEP = 3
 """How far a sentence of a longer text is moved at most."""
 BUDGET = 300_000
 """Orders times squared sentences spent on a text's percentile, and once more on its moves."""
-CELLS = 4_000
-"""Orders times squared sentences scored at once; what they need stays in the processor's cache."""
+CELLS = 2_000
+"""Orders times sentences scored at once."""
 MOVES = 3
 """Moves that are proposed."""
 EQUAL = 1e-5
@@ -75,51 +75,38 @@ class Scorer:
     """A document that was read once, and any number of its orders."""
 
     def __init__(self, network: Network, item: Item, device: torch.device) -> None:
-        self._network, self._item, self._device = network, item, device
-        batch = collate([item]).to(device)
+        self._decoder, self._graph = network.decoder, (batch := collate([item]).to(device)).graph
         self._states = network.read(batch).states
+        self._memory: Memory[Any] | None = None
         self._distribution: OrderDistribution | None = None
-        if isinstance(network.decoder, PairMatrix):  # one table of all subsets serves every order
-            self._distribution = OrderDistribution(network.decoder.probabilities(self._states, batch.graph)[0])
+        if isinstance(self._decoder, PairMatrix):  # one table of all subsets serves every order
+            self._distribution = OrderDistribution(self._decoder.probabilities(self._states, self._graph)[0])
+        elif isinstance(self._decoder, Stepwise):
+            self._memory = self._decoder.memory(self._states, self._graph)
 
     def choices(self, orders: Sequence[Order]) -> NDArray[np.float64]:
         """(orders, sentences) log-probability of each choice."""
-        size = self._item.graph.sentences
+        size = self._graph.sentences
         rows = np.zeros((len(orders), size))
         if self._distribution is not None:
             for number, order in enumerate(orders):
                 rows[number] = self._distribution.choices(order)
-            return rows
-        together = max(1, CELLS // size**2)
-        for start in range(0, len(orders), together):
-            some = orders[start : start + together]
-            rows[start : start + len(some)] = self._followed(some).cpu().double().numpy().reshape(len(some), size)
+        elif self._memory is not None:
+            together = max(1, CELLS // size)
+            for start in range(0, len(orders), together):
+                some = torch.tensor(orders[start : start + together], device=self._graph.sizes.device)
+                rows[start : start + together] = choices_along(self._memory, some).cpu().double().numpy()
+        else:
+            for number, order in enumerate(orders):
+                gold = Gold(Gold.of([list(order)]).place.to(self._graph.sizes.device))
+                alone = cast(Decoder, self._decoder).transitions(self._states, self._graph, gold)
+                rows[number] = alone.cpu().double().numpy()
         return rows
 
     def totals(self, orders: Sequence[Order]) -> NDArray[np.float64]:
         """(orders,) log-probability of each order."""
         sums: NDArray[np.float64] = self.choices(orders).sum(1)
         return sums
-
-    def _followed(self, orders: Sequence[Order]) -> Tensor:
-        graph = collate([self._item] * len(orders)).to(self._device).graph
-        gold = Gold(Gold.of([list(order) for order in orders]).place.to(self._device))
-        states = repeated(self._states, len(orders))
-        return self._network.decoder.transitions(states, graph, gold)  # type: ignore[operator,no-any-return]
-
-
-def repeated(states: States, times: int) -> States:
-    """The states of a batch that holds one document several times."""
-
-    def again(holder: States | Encoded) -> dict[str, Tensor]:
-        found = {field.name: getattr(holder, field.name) for field in fields(holder)}
-        return {
-            name: value.repeat(times, *[1] * (value.ndim - 1))
-            for name, value in found.items()
-            if isinstance(value, Tensor)
-        }
-
-    return replace(states, encoded=replace(states.encoded, **again(states.encoded)), **again(states))
 
 
 def _other_orders(given: Order, seed: int) -> Iterator[Order]:
