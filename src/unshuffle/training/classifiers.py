@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -40,13 +40,24 @@ def linked_pairs(items: Sequence[Item]) -> int:
     return sum(item.graph.pairs.shape[1] for item in items)
 
 
-def clouded_share(
+def lesson(
+    refiner: Refiner, drawn: Drawn, truth: Tensor, noise_share: float, predicted: Callable[[], Tensor]
+) -> tuple[Clouded, int]:
+    """Link weights to teach the iterative classifier by, and how many do not tell the truth in all processes.
+
+    True ones, some of them hidden or wrong, or those that the initial classifier leaves: it has `predicted` the pairs.
+    """
+    config = refiner.config
+    if config.lessons == "noise":
+        return _clouded(drawn, truth, known=config.known_weight, noise_share=noise_share, mask_share=config.mask_share)
+    weights, undecided = refiner.settled(predicted())
+    return Clouded(weights, undecided), round(summed([float(undecided.sum())])[0])
+
+
+def _clouded(
     drawn: Drawn, truth: Tensor, *, known: float, noise_share: float, mask_share: float
 ) -> tuple[Clouded, int]:
-    """Link weights of the pairs here, and how many do not tell the truth among those of all processes.
-
-    Chance is drawn for all of them in each process, so that a pair's weight does not depend on who has it.
-    """
+    """Chance is drawn for all of them in each process, so that a pair's weight does not depend on who has it."""
     generator = torch.Generator().manual_seed(drawn.seed)
     here = slice(0, len(truth))
     if drawn.whole is not None:
@@ -75,12 +86,6 @@ class InitialTask(nn.Module):
         return drawn.weighed(loss, len(truth), linked_pairs((drawn.whole or drawn).items))
 
 
-def left_open(refiner: Refiner, predicted: Tensor) -> tuple[Clouded, int]:
-    """Link weights as the initial classifier leaves them, and how many pairs are open among those of all processes."""
-    weights, undecided = refiner.settled(predicted)
-    return Clouded(weights, undecided), round(summed([float(undecided.sum())])[0])
-
-
 class IterativeTask(nn.Module):
     """Every linked pair, the link weights true, hidden or wrong, or as the initial classifier leaves them."""
 
@@ -96,16 +101,7 @@ class IterativeTask(nn.Module):
         (refiner,) = self._refiner
         batch = collate(drawn.items)
         truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
-        if refiner.config.lessons == "predictions":
-            clouded, changed = left_open(refiner, first_word(refiner, batch))
-        else:
-            clouded, changed = clouded_share(
-                drawn,
-                truth,
-                known=refiner.config.known_weight,
-                noise_share=self.noise_share,
-                mask_share=refiner.config.mask_share,
-            )
+        clouded, changed = lesson(refiner, drawn, truth, self.noise_share, lambda: first_word(refiner, batch))
         logits = self.classifier(self.classifier.encode(batch, None), batch.graph, clouded.weights)
         here, pairs = int(clouded.changed.sum()), linked_pairs((drawn.whole or drawn).items)
         wrong = drawn.weighed(both_ways(logits, truth, clouded.changed), here, changed)

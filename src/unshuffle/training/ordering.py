@@ -18,8 +18,7 @@ from unshuffle.refine.classifier import normalised
 from unshuffle.system.network import Network
 from unshuffle.training.classifiers import (
     both_ways,
-    clouded_share,
-    left_open,
+    lesson,
     linked_pairs,
     pair_truth,
     shuffled_batches,
@@ -61,25 +60,16 @@ class JointTask(nn.Module):
         gold = Gold.of([list(order) for order in drawn.orders])
         truth = pair_truth(batch, gold)
         encoded: Encoded = network.sentence_encoder(batch)
-        pair_loss, logits = truth.new_zeros(()), None
+        pair_loss, logits = truth.new_zeros(()), truth.new_zeros(2, len(truth))
         if refiner.initial is not None:
             logits = refiner.initial(encoded, batch.graph, torch.full_like(truth, 0.5))
             pair_loss = both_ways(logits, truth)
             pair_loss = drawn.weighed(pair_loss, len(truth), linked_pairs((drawn.whole or drawn).items))
         if refiner.iterative is not None:
             share = refiner.config.noise_share
-            if refiner.config.lessons == "predictions" and logits is not None:
-                clouded, changed = left_open(refiner, normalised(logits.detach()))
-            else:
-                clouded, changed = clouded_share(
-                    drawn,
-                    truth,
-                    known=refiner.config.known_weight,
-                    noise_share=0.2 if share == "auto" else share,
-                    mask_share=refiner.config.mask_share,
-                )
-            logits = refiner.iterative(encoded, batch.graph, clouded.weights)
-            wrong = both_ways(logits, truth, clouded.changed)
+            share = 0.2 if share == "auto" else share
+            clouded, changed = lesson(refiner, drawn, truth, share, lambda: normalised(logits.detach()))
+            wrong = both_ways(refiner.iterative(encoded, batch.graph, clouded.weights), truth, clouded.changed)
             pair_loss = pair_loss + drawn.weighed(wrong, int(clouded.changed.sum()), changed)
         with torch.no_grad():
             weights = refiner(batch, encoded).weights
