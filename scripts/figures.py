@@ -84,10 +84,11 @@ def nips() -> str:
                 f"{epochs:.0f}" + ("\\*" if any(run["cut_by_time"] for run in runs) else ""),
                 f"{statistics.mean([run['minutes'] for run in runs]):.0f}",
                 f"{runs[0]['parameters'] / 1e6:.1f} M",
+                f"{statistics.mean([run['test']['changed'] for run in runs]):.1f}",
             ]
         )
     head = ["system", "paper: Acc / τ / PMR", "Acc (micro)", "τ", "PMR", "seeds", "epochs", "minutes", "parameters"]
-    return table(head, rows)
+    return table([*head, "changed"], rows)
 
 
 def systems() -> str:

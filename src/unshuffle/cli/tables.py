@@ -25,6 +25,8 @@ def write_figures(figures: dict[str, Any], format: str) -> None:
         raise ConfigError(f"--format {format}: there is no such format. Say text or json.")
     sd = figures["sd"]
     rows = [[name, f"{figures[name]:.2f}", f"{sd[name]:.2f}" if sd else "–"] for name in SHOWN]
+    if figures["changed"] is not None:
+        rows.append(["changed by the shuffle", f"{figures['changed']:.2f}", ""])
     write_table(["measure", "mean", "sd"], [*rows, ["documents", str(figures["documents"]), ""]])
 
 

@@ -157,6 +157,8 @@ class Spread:
     sd: Score | None
     """None where there is one score only, which says nothing about spread."""
     runs: int
+    changed: float | None = None
+    """Percent of the documents whose text came out in more than one order; None where that is not known."""
 
 
 def spread(scores: Sequence[Score]) -> Spread:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,4 +55,8 @@ def figures(predictions: Iterable[Prediction]) -> Spread:
     for prediction in predictions:
         gold = tuple(range(len(prediction.order)))
         by_shuffle.setdefault(prediction.shuffle, []).append(OrderPair(prediction.order, gold))
-    return spread([summarise(pairs) for pairs in by_shuffle.values()])
+    found = spread([summarise(pairs) for pairs in by_shuffle.values()])
+    if found.runs == 1:
+        return found
+    documents = [{pair.predicted for pair in pairs} for pairs in zip(*by_shuffle.values(), strict=True)]
+    return replace(found, changed=100 * sum(len(orders) > 1 for orders in documents) / len(documents))

@@ -53,7 +53,8 @@ def plain(figures: Spread) -> dict[str, Any]:
     for counted in ("documents", "sentences"):
         if sd:
             sd.pop(counted, None)
-    return {**mean, "sd": sd, "shuffles": figures.runs}
+    changed = None if figures.changed is None else _rounded(figures.changed)
+    return {**mean, "sd": sd, "shuffles": figures.runs, "changed": changed}
 
 
 def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:

@@ -50,7 +50,7 @@ class PretrainedConfig:
     freeze_embeddings: bool = False
     """Whether what lies below the layers is left untrained too."""
     inner_dropout: Annotated[float, Ge(0), Lt(1)] | None = None
-    """Dropout inside the transformer; None leaves the architecture's. 0 saves a fifth of the training time."""
+    """Dropout inside the transformer; None leaves the architecture's."""
     chunk_tokens: Annotated[int, Ge(1)] = 4096
     """Word pieces that are run at once, padding included; bounds the memory of inference."""
 
