@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from unshuffle.experiments.measure import Measured
 from unshuffle.experiments.models import Models, Trained
 from unshuffle.files import write_whole
 from unshuffle.graph.batch import collate
@@ -95,6 +96,20 @@ def pair_rows(models: Models, trained: Trained, *, resume: bool = True) -> list[
         documents = models.parsed(trained.plan.dataset, "test", trained.plan.config.parser)
         write_pairs(file, list(observed(trained.orderer, documents, trained.plan.seed)))
     return list(read_pairs(file))
+
+
+def ordered_rows(models: Models, found: Measured) -> list[PairRow]:
+    """The same pairs as the orders of the first shuffle have them, each as sure as an order is."""
+    trained = found.trained
+    documents = models.parsed(trained.plan.dataset, "test", trained.plan.config.parser)
+    rows = []
+    for document, prediction in zip(documents, found.predictions, strict=False):
+        first, second = trained.orderer.model.preparer.item(document).graph.pairs  # here in the true order
+        place = np.argsort(prediction.order)
+        if first.size:
+            said, truth = place[first] < place[second], first < second
+            rows.append(PairRow(document.id, None, tuple(said.astype(float).tolist()), tuple(truth.tolist()), ()))
+    return rows
 
 
 def write_pairs(path: Path, rows: Sequence[PairRow]) -> None:

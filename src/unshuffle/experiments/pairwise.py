@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -11,7 +12,15 @@ from unshuffle.experiments.bench import Bench, run_of
 from unshuffle.experiments.main import paper_column
 from unshuffle.experiments.measure import about
 from unshuffle.experiments.models import Trained
-from unshuffle.experiments.pairs import PairRow, decided_by_round, joined, pair_accuracy, pair_rows, write_pairs
+from unshuffle.experiments.pairs import (
+    PairRow,
+    decided_by_round,
+    joined,
+    ordered_rows,
+    pair_accuracy,
+    pair_rows,
+    write_pairs,
+)
 from unshuffle.experiments.plan import Dataset
 from unshuffle.experiments.plots import reliability
 from unshuffle.experiments.published import printed
@@ -27,14 +36,17 @@ STAGES = {"initial": "initial classifier", "final": "initial + iterative"}
 def pairwise(bench: Bench) -> Iterator[Sheet]:
     """One sheet a data set."""
     for dataset in bench.datasets:
-        found = []
+        found, orders = [], defaultdict(list)
         for trained in bench.trained(bench.plans(dataset)):
+            orders[trained.plan.label].append(ordered_rows(bench.models, bench.measure(trained)))
+            if trained.plan.config.refiner is None:
+                continue
             rows = pair_rows(bench.models, trained, resume=bench.resume)
             if rows and rows[0].initial is not None:
                 found.append((trained, rows))
                 _write(bench, trained, rows)
         if found:
-            yield _sheet(dataset, found)
+            yield _sheet(dataset, found, orders)
 
 
 def _write(bench: Bench, trained: Trained, rows: Sequence[PairRow]) -> None:
@@ -69,7 +81,18 @@ def _gain(rows: Sequence[PairRow]) -> str:
     return f"{found.difference:+.2f} [{found.lower:+.2f}, {found.upper:+.2f}]"
 
 
-def _sheet(dataset: Dataset, found: list[tuple[Trained, list[PairRow]]]) -> Sheet:
+def _whole(orders: Mapping[str, list[list[PairRow]]]) -> Table:
+    cells = []
+    for label, seeds in orders.items():
+        each = [pair_accuracy(rows, "final").value for rows in seeds]
+        cells.append((label, spread(each), banded(pair_accuracy([row for rows in seeds for row in rows], "final"))))
+    head = ("order by", "accuracy", "95 % of documents")
+    return Table("The same pairs as whole orders have them", head, tuple(cells))
+
+
+def _sheet(
+    dataset: Dataset, found: list[tuple[Trained, list[PairRow]]], orders: Mapping[str, list[list[PairRow]]]
+) -> Sheet:
     paper = printed("pairwise", dataset.preset.published)
     every = [row for _, rows in found for row in rows]
     truth = joined(every, "truth")
@@ -100,7 +123,7 @@ def _sheet(dataset: Dataset, found: list[tuple[Trained, list[PairRow]]]) -> Shee
     return Sheet(
         dataset=dataset.name,
         subtitle=dataset.described,
-        tables=(Table(f"Linked test pairs, {len(truth):,} decisions", head, tuple(cells)), settled),
+        tables=(Table(f"Linked test pairs, {len(truth):,} decisions", head, tuple(cells)), _whole(orders), settled),
         plots=(Plot("pairs", "Left: calibration on linked test pairs. Right: share settled by round.", figure),),
         notes=(
             f"Gain from the iterative classifier: {_gain(every)} points (paired bootstrap over documents).",
