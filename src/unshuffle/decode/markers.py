@@ -82,8 +82,14 @@ class Markers(nn.Module):
                 for _ in range(config.blocks)
             )
         self.marker = nn.Embedding(config.markers + 1, own)  # the last one starts
-        nn.init.normal_(self.marker.weight, std=own**-0.5)
-        self.sentence = nn.Linear(width, own)
+        self.sentence: nn.Module = nn.Linear(width, own)
+        if self.decoder is None:
+            nn.init.normal_(self.marker.weight, std=own**-0.5)
+        else:
+            # A pretrained decoder can copy. To learn it from nothing takes thousands of steps, unless markers weigh as
+            # much as what their sentences say, and what is looked at comes back as it is.
+            self.sentence = nn.Sequential(self.sentence, nn.LayerNorm(own))
+            self.decoder.start_by_copying()
 
     def memory(self, states: States, graph: GraphBatch) -> MarkerMemory:
         """Everything that does not depend on what has been chosen."""
@@ -100,7 +106,8 @@ class Markers(nn.Module):
             return PretrainedMemory(self.pretrained, start=start, markers=markers, sentences=sentences, present=there)
 
         def name(output: Tensor, document: Tensor) -> Tensor:
-            return output @ markers.t()  # (rows, longest)
+            named: Tensor = output @ markers.t() / self.config.width**0.5  # (rows, longest)
+            return named
 
         if self.decoder is None:
             raise ValueError("a marker decoder is either pretrained or its own")
