@@ -199,3 +199,24 @@ def test_trained_together_both_learn_from_the_same_words(tmp_path: Path) -> None
 def test_lessons_from_predictions_need_both_classifiers(tmp_path: Path, missing: str) -> None:
     with pytest.raises(ConfigError, match="need both classifiers"):
         tiny_model("irse-grn", tmp_path, TRAIN, changes=["refiner.lessons=predictions", missing])
+
+
+def test_time_that_classifiers_leave_goes_to_the_ordering_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, float] = {}
+
+    def no_train(fabric: Any, stage: Any, *arguments: Any, minutes: float, **options: Any) -> Iterator[Progress]:
+        given[stage.name] = minutes
+        return iter(())
+
+    monkeypatch.setattr(stages, "train", no_train)
+    model = tiny_model("irse-grn", tmp_path, TRAIN)
+    items, valid = ([model.preparer.item(document) for document in part] for part in (TRAIN, VALID))
+    for box in (0.0, 30.0):
+        training = TrainingConfig(batch=8, minutes=box, classifier_minutes=5.0 if box else 0.0, folds=2)
+        run = Run(new_fabric(tmp_path / "log", 1), model.config, training, 1, "data", tmp_path / "stages")
+        list(train_stages(run, model.network, items, valid))
+        ordering = given.pop("ordering")
+        assert len(given) == 6 and set(given.values()) == {5.0 if box else 0.0}
+        assert 50 < ordering <= 60 if box else ordering == 0

@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 import logging
+import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -102,10 +103,16 @@ def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Seque
     """All stages in turn; the network is trained in place."""
     refiner = network.refiner
     recipe = {"system": run.config.write(), "training": _without(asdict(run.training), NOT_DECIDING)}
+    minutes, started = run.training.minutes, time.monotonic()
     if refiner is not None and refiner.config.encoder == "own":
         items = yield from _cross_fitted(run, refiner, items, valid)
         yield from _classifiers(run, refiner, items, valid, fold="all")
         valid = with_weights(refiner, valid, run.seed)
+        if (
+            minutes
+        ):  # of the classifiers' time the ordering model gets what is left, all of it where others trained them
+            unspent = run.training.classifier_minutes * len(run.used) - (time.monotonic() - started) / 60
+            minutes += max(unspent, 0.0)
     joint = refiner is not None and refiner.config.encoder == "shared"
     seed = derived(run.seed, "valid") % 2**31
     stage = OrderingStage(
@@ -123,7 +130,7 @@ def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Seque
         recipe,
         epochs=run.training.epochs,
         patience=run.training.patience,
-        minutes=run.training.minutes,
+        minutes=minutes,
     )
 
 
