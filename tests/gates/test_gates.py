@@ -25,7 +25,7 @@ from unshuffle.system.orderer import Orderer
 from unshuffle.systems import system_names
 from unshuffle.text.document import Document
 from unshuffle.training.evaluation import figures, predict
-from unshuffle.training.stages import with_weights
+from unshuffle.training.link_weights import with_weights
 
 DOCUMENTS = random_documents(14, sentences=(2, 7), seed=31)
 NEAR = 1e-4

@@ -20,10 +20,11 @@ from unshuffle.system.folder import Model
 from unshuffle.training import stages
 from unshuffle.training.classifiers import IterativeTask, both_ways, pair_truth, rightly, shuffled_batches
 from unshuffle.training.config import TrainingConfig
+from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Drawn, Progress
 from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.run import new_fabric
-from unshuffle.training.stages import Run, train_stages, with_weights
+from unshuffle.training.stages import Run, train_stages
 
 TRAIN = random_documents(11, sentences=(2, 5), seed=61)
 VALID = random_documents(4, sentences=4, seed=62)

@@ -27,11 +27,12 @@ from unshuffle.text.parse_cache import CachedParser
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
 from unshuffle.training.evaluation import figures, predict
+from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Progress
 from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.results import plain
 from unshuffle.training.run import new_fabric
-from unshuffle.training.stages import Run, train_stages, with_weights
+from unshuffle.training.stages import Run, train_stages
 
 HELD_OUT = 10
 """One document of so many is held out where the user names none."""

@@ -17,17 +17,17 @@ import numpy as np
 import torch
 
 from unshuffle.files import read_json
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import Item
 from unshuffle.refine.iterative import IterativeConfig, Refiner
 from unshuffle.seeds import derived
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
 from unshuffle.training.checkpoint import Checkpoint
-from unshuffle.training.classifiers import InitialStage, IterativeStage, linked_pairs, shuffled_batches
+from unshuffle.training.classifiers import InitialStage, IterativeStage
 from unshuffle.training.config import TrainingConfig
+from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Progress, Stage, train
 from unshuffle.training.ordering import OrderingStage
-from unshuffle.training.processes import divided
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -208,23 +208,3 @@ def _noise_share(share: float | str, accuracy: float | None) -> float:
 
 def _without(options: dict[str, Any], names: set[str]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in names}
-
-
-@torch.inference_mode()
-def with_weights(refiner: Refiner, items: Sequence[Item], seed: int) -> list[Item]:
-    """The documents with the refiner's link weights; the refiner sees them shuffled."""
-    refiner.eval()
-    by_length = sorted(range(len(items)), key=lambda number: items[number].graph.sentences)
-    weighted: dict[int, Item] = {}
-    place = 0
-    batches = shuffled_batches(items, derived(seed, "weights") % 2**31)
-    sizes = [linked_pairs(drawn.items) for drawn in batches]
-    found = divided(sizes, lambda number: refiner(collate(batches[number].items)).weights)
-    for drawn, part_of_all in zip(batches, found, strict=True):
-        weights = part_of_all.numpy().astype(np.float32)
-        counts = [item.graph.pairs.shape[1] for item in drawn.items]
-        for item, order, part in zip(drawn.items, drawn.orders, np.split(weights, np.cumsum(counts)[:-1]), strict=True):
-            graph = replace(item.graph, weights=part).permuted(order)
-            weighted[by_length[place]] = replace(item.permuted(order), graph=graph)
-            place += 1
-    return [weighted[number] for number in range(len(items))]
