@@ -16,13 +16,7 @@ from unshuffle.graph.batch import Item, collate
 from unshuffle.metrics.summary import OrderPair, Score, Tally, tally
 from unshuffle.refine.classifier import normalised
 from unshuffle.system.network import Network
-from unshuffle.training.classifiers import (
-    both_ways,
-    lesson,
-    linked_pairs,
-    pair_truth,
-    shuffled_batches,
-)
+from unshuffle.training.classifiers import both_ways, lesson, linked_pairs, pair_truth, shuffled_batches
 from unshuffle.training.loop import Drawn
 from unshuffle.training.processes import rank, ranks, summed
 

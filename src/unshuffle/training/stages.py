@@ -108,9 +108,7 @@ def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Seque
         items = yield from _cross_fitted(run, refiner, items, valid)
         yield from _classifiers(run, refiner, items, valid, fold="all")
         valid = with_weights(refiner, valid, run.seed)
-        if (
-            minutes
-        ):  # of the classifiers' time the ordering model gets what is left, all of it where others trained them
+        if minutes:  # what the classifiers leave of their time, all of it where they were there already, comes on top
             unspent = run.training.classifier_minutes * len(run.used) - (time.monotonic() - started) / 60
             minutes += max(unspent, 0.0)
     joint = refiner is not None and refiner.config.encoder == "shared"
