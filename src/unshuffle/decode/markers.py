@@ -86,8 +86,8 @@ class Markers(nn.Module):
         if self.decoder is None:
             nn.init.normal_(self.marker.weight, std=own**-0.5)
         else:
-            # A pretrained decoder can copy. One that starts from nothing learns it sooner where markers weigh as much as
-            # what their sentences say, and where what is looked at comes back as it is.
+            # A pretrained decoder can copy. One that starts from nothing learns it sooner where markers weigh as much
+            # as what their sentences say, and where what is looked at comes back as it is.
             self.sentence = nn.Sequential(self.sentence, nn.LayerNorm(own))
             self.decoder.start_by_copying()
 
