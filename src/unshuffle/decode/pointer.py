@@ -53,9 +53,11 @@ class Pointer(nn.Module):
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Log-probability of each choice when the given order is followed."""
         followed = Followed.of(graph, gold)
-        hidden = self.follow(states, graph, followed.order)
-        keys = padded(self.keys(states), graph)  # (documents, longest, attention)
-        return followed.log_probabilities(self.attend(hidden, taken(keys, followed.document)))
+        options = followed.options()
+        query = self.query(self.follow(states, graph, followed.order))
+        keys = taken(self.keys(states), followed.order)
+        mixed = torch.tanh(taken(query, options.choice) + taken(keys, options.place))  # (options, attention)
+        return options.log_probabilities(self.score(mixed).squeeze(-1))
 
     def attend(self, hidden: Tensor, keys: Tensor) -> Tensor:
         """(rows, width), (rows, longest, attention) -> (rows, longest) score of each sentence as the next."""
@@ -83,14 +85,17 @@ class Pointer(nn.Module):
         return PointerMemory(self, states, graph)
 
     def follow(self, states: States, graph: GraphBatch, order: Tensor) -> Tensor:
-        """(sentences, width): the LSTM's state before each choice, in the order that is followed."""
+        """(sentences, width): the LSTM's state before each choice, in the order that is followed.
+
+        Zeros before a last choice, which is none: one sentence is left.
+        """
         vectors = taken(states.encoded.sentences, order)
         first = graph.first_sentence
         inputs = torch.cat([vectors.new_zeros(1, vectors.shape[1]), vectors[:-1]])
         inputs = inputs.index_fill(0, first, 0.0)  # nothing has been read before the first choice
-        layout = Layout.of(graph.sizes)
+        layout = Layout.of((graph.sizes - 1).clamp_min(1), first)
         read = read_one_way(self.lstm, taken(inputs, layout.forward), taken(states.documents, layout.order), layout)
-        return torch.empty_like(read).index_copy(0, layout.forward, read)
+        return read.new_zeros(len(order), read.shape[1]).index_copy(0, layout.forward, read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,14 @@ class Layout:
     sizes: list[int]  # sentences still being read at each step
 
     @classmethod
-    def of(cls, lengths: Tensor) -> Layout:
-        """Longest sentences first, so that those still being read are always the first rows."""
+    def of(cls, lengths: Tensor, starts: Tensor | None = None) -> Layout:
+        """Longest sentences first, so that those still being read are always the first rows.
+
+        `starts`: where each begins in the flat text, if they do not stand end to end.
+        """
         longest = int(lengths.max())
         order = torch.argsort(lengths, descending=True, stable=True)
-        start = (lengths.cumsum(0) - lengths)[order]
+        start = (lengths.cumsum(0) - lengths if starts is None else starts)[order]
         length = lengths[order]
         steps = torch.arange(longest, device=lengths.device)
         reading = steps[:, None] < length[None, :]  # (steps, sentences)
@@ -69,19 +72,22 @@ class _SideBySide(torch.autograd.Function):
         let_in, forget, candidate, let_out = (torch.split(gate, sizes, 1) for gate in torch.split(gates, width, 2))
         four, cell, bent, state = (torch.split(table, sizes, 1) for table in (gates, cells, squashed, hidden))
         into = [torch.split(table, sizes) for table in gates.unbind(0)]
-        old_state, old_cell = _read_on(hidden, sizes), _read_on(cells, sizes)
+        old_state, old_cell = [_read_on(table, sizes) for table in hidden.unbind(0)], _read_on(cells, sizes)
         transposed = recurrent.transpose(1, 2).unbind(0)
+        less = gates.new_tensor(-1.0)  # a number would be made a tensor in every step
         for step in range(len(sizes)):
             if step:
-                for steps, old, weight in zip(into, old_state[step - 1].unbind(0), transposed, strict=True):
-                    steps[step].addmm_(old, weight)
-            candidate[step].mul_(2)
+                for steps, old, weight in zip(into, old_state, transposed, strict=True):
+                    steps[step].addmm_(old[step - 1], weight)
+            torch.add(candidate[step], candidate[step], out=candidate[step])
             four[step].sigmoid_()
-            torch.mul(let_in[step], candidate[step].mul_(2).sub_(1), out=cell[step])
+            torch.add(less, candidate[step], alpha=2, out=candidate[step])
+            torch.mul(let_in[step], candidate[step], out=cell[step])
             if step:
                 cell[step].addcmul_(forget[step], old_cell[step - 1])
-            torch.mul(cell[step], 2, out=bent[step]).sigmoid_()
-            torch.mul(let_out[step], bent[step].mul_(2).sub_(1), out=state[step])
+            torch.add(cell[step], cell[step], out=bent[step]).sigmoid_()
+            torch.add(less, bent[step], alpha=2, out=bent[step])
+            torch.mul(let_out[step], bent[step], out=state[step])
         ctx.save_for_backward(gates, cells, squashed, hidden, recurrent, previous)
         ctx.sizes = sizes
         ctx.set_materialize_grads(False)
@@ -102,11 +108,12 @@ class _SideBySide(torch.autograd.Function):
         to_let_in, to_forget, to_candidate, to_let_out = (
             torch.split(gate, sizes, 1) for gate in torch.split(grad_gates, width, 2)
         )
-        bent, to_four = torch.split(squashed, sizes, 1), torch.split(grad_gates, sizes, 1)
+        bent = torch.split(squashed, sizes, 1)
+        to_four = [torch.split(table, sizes) for table in grad_gates.unbind(0)]
         first_two, to_first_two = (torch.split(gate[:, :, : 2 * width], sizes, 1) for gate in (gates, grad_gates))
         old_cell = _read_on(cells, sizes)
         from_outside = None if grad_hidden is None else torch.split(grad_hidden, sizes, 1)
-        weights = recurrent.unbind(0)
+        weights, carried = recurrent.unbind(0), carry_hidden.unbind(0)
         for step in range(len(sizes) - 1, -1, -1):
             upstream, cell = carry_hidden[:, : sizes[step]], carry_cell[:, : sizes[step]]
             if from_outside is not None:
@@ -126,8 +133,8 @@ class _SideBySide(torch.autograd.Function):
             if not step:
                 break
             cell *= forget[step]
-            for grad, weight, into in zip(to_four[step].unbind(0), weights, upstream.unbind(0), strict=True):
-                torch.mm(grad, weight, out=into)
+            for steps, weight, carry in zip(to_four, weights, carried, strict=True):
+                torch.mm(steps[step], weight, out=carry[: sizes[step]])
         later = grad_gates[:, sizes[0] :].transpose(1, 2)
         return grad_gates, torch.bmm(later, hidden.index_select(1, previous)), None, None, None
 
@@ -135,7 +142,7 @@ class _SideBySide(torch.autograd.Function):
 def _read_on(table: Tensor, sizes: list[int]) -> tuple[Tensor, ...]:
     """For each step but the last, the rows of those sentences that the next step reads on."""
     cuts = [cut for now, later in pairwise(sizes) for cut in (later, now - later)]
-    return torch.split(table, [*cuts, sizes[-1]], 1)[:-1:2]
+    return torch.split(table, [*cuts, sizes[-1]], -2)[:-1:2]
 
 
 def _through_sigmoid(grad: Tensor, value: Tensor) -> None:
@@ -195,7 +202,7 @@ def read_one_way(lstm: nn.LSTM, inputs: Tensor, initial: Tensor, layout: Layout)
 def _both_ways(lstm: nn.LSTM, words: Tensor, layout: Layout, rows: Tensor | None = None) -> tuple[Tensor, Tensor]:
     forward, backward = _Weights.of(lstm), _Weights.of(lstm, "_reverse")
     places = torch.cat([layout.forward, layout.backward])
-    weights = torch.stack([forward.word, backward.word]).transpose(1, 2)
+    weights = torch.stack([forward.word.t(), backward.word.t()])  # laid out for the way back, where it costs more
     bias = torch.stack([forward.bias, backward.bias])[:, None]
     if rows is None:
         # Narrow words are put in their places, not the wide gates that they become.
