@@ -37,6 +37,7 @@ CONFIGS = {
     "set from the start": TransformerSetConfig(alone=0, chunk_tokens=40, apart=0.5),
     "joined": TransformerJoinedConfig(),
     "joined in windows": TransformerJoinedConfig(longest=12, alternate=False),
+    "joined marks": TransformerJoinedConfig(pooling="first"),
 }
 every_encoder = pytest.mark.parametrize("name", CONFIGS)
 
@@ -281,12 +282,12 @@ def test_room_is_shared_fairly() -> None:
     assert [kept.tolist() for kept in shared_fairly(other, one, 9)] == [kept_other.tolist(), kept_one.tolist()]
 
 
-@pytest.mark.parametrize("name", ["joined", "joined in windows"])
+@pytest.mark.parametrize("name", ["joined", "joined in windows", "joined marks"])
 def test_joined_sentences_are_one_sequence_with_a_mark_before_each(name: str, bert: str) -> None:
     encoder, batch = built(CONFIGS[name], bert), collated(ITEMS)
     longest = encoder.longest
-    assert longest == (32 if name == "joined" else 12)
-    marks, seen = [], []
+    assert longest == (12 if name == "joined in windows" else 32)
+    vectors, seen = [], []
     for document in ITEMS:
         windows: list[list[tuple[int, list[int]]]] = []
         for place, words in enumerate(document.words):
@@ -297,15 +298,16 @@ def test_joined_sentences_are_one_sequence_with_a_mark_before_each(name: str, be
         for window in windows:
             ids = [word for _, kept in window for word in kept] + [CLOSE]
             segments = [segment for segment, kept in window for _ in kept]
-            segments = [*segments, segments[-1]] if name == "joined" else [0] * len(ids)
+            segments = [*segments, segments[-1]] if longest == 32 else [0] * len(ids)
             states = states_of(encoder, ids, segments)
             first = 0
             for _, kept in window:
-                marks.append(states[first])
-                seen.append(states[first : first + len(kept)])
+                own = states[first : first + len(kept)]
+                vectors.append(own[0] if name == "joined marks" or len(kept) == 1 else own[1:].mean(0))
+                seen.append(own)
                 first += len(kept)
     encoded = encoder(batch)
-    close(encoded.sentences, torch.stack(marks))
+    close(encoded.sentences, torch.stack(vectors))
     start = batch.tokens.lengths.cumsum(0) - batch.tokens.lengths
 
     def pieces_of(sentence: int, word: int) -> list[Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import torch
 from annotated_types import Ge, Lt
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.segments import segment_of
+from unshuffle.encoders.segments import segment_mean, segment_of
 from unshuffle.encoders.sentence.pieces import Pieces, entity_vectors, place_of_piece
 from unshuffle.encoders.sentence.pretrained import PretrainedConfig
 from unshuffle.graph.batch import Batch, GraphBatch
@@ -23,6 +23,9 @@ class TransformerJoinedConfig(PretrainedConfig):
 
     longest: Annotated[int, Ge(8)] = 512
     """Pieces of one sequence; a longer document is cut between sentences into several that do not see each other."""
+    pooling: Literal["mean", "first"] = "mean"
+    """`mean`: over a sentence's pieces without its [CLS]; `first`: its [CLS], as BERT4SO. A transformer that has only
+    ever seen one of them gives all [CLS] of a document the same state, and hundreds of steps pass before they part."""
     alternate: bool = True
     """Whether every second sentence is of the other segment, as BERT4SO's; for transformers that know segments."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
@@ -42,7 +45,7 @@ class JoinedText:
 
 @sentence_encoders.register("transformer_joined", TransformerJoinedConfig)
 class TransformerJoined(nn.Module):
-    """Sentences stand in the order in which they are given, each behind its own [CLS], whose state is its vector.
+    """Sentences stand in the order in which they are given, each behind its own [CLS].
 
     The transformer's positions see that order, so results depend on it; this is declared, not hidden.
     """
@@ -74,10 +77,19 @@ class TransformerJoined(nn.Module):
         read = place < text.kept[sentence]
         piece = (text.marker[sentence] + place)[read]
         return Encoded(
-            sentences=self.dropout(states[text.marker]),
+            sentences=self.dropout(self._vectors(states, text)),
             entities=entity_vectors(states, mention[read], piece, graph),
             topics=batch.topics,
         )
+
+    def _vectors(self, states: Tensor, text: JoinedText) -> Tensor:
+        """(pieces, width) -> (sentences, width)."""
+        if self.config.pooling == "first":
+            return states[text.marker]
+        kept = text.kept[text.sentence]
+        place = torch.arange(len(kept), device=kept.device) - text.marker[text.sentence]
+        own = (place < kept) & ((place > 0) | (kept == 1))
+        return segment_mean(states[own], text.sentence[own], len(text.marker))
 
 
 def joined(lengths: Tensor, distinct: Tensor, word_counts: Tensor, graph: GraphBatch, longest: int) -> JoinedText:
