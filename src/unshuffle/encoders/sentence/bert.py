@@ -7,7 +7,7 @@ they come from is not needed to run it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -26,7 +26,26 @@ class Group:
 
     place: Tensor  # (pieces,) flat
     here: Tensor  # (rows, longest) which cells of the table are pieces
+    cell: Tensor  # (pieces,) the flat cell that each stands in
     part: Tensor | None = None  # (rows, longest) number of the part of its sequence that a piece belongs to
+
+    @classmethod
+    def of(cls, place: Tensor, here: Tensor) -> Group:
+        """`place` row by row."""
+        return cls(place, here, here.flatten().nonzero().squeeze(1))
+
+    def alone(self) -> Group:
+        """The same where the flat text has nothing but its pieces, row by row."""
+        return replace(self, place=torch.arange(len(self.place), device=self.place.device))
+
+    def table(self, rows: Tensor) -> Tensor:
+        """(all pieces, width) -> (rows, longest, width), zeros where there is none; whole rows move, no masks."""
+        flat = rows.new_zeros(self.here.numel(), rows.shape[1])
+        return flat.index_copy(0, self.cell, rows.index_select(0, self.place)).view(*self.here.shape, -1)
+
+    def pieces(self, table: Tensor) -> Tensor:
+        """(rows, longest, ...) -> (pieces, width)."""
+        return table.reshape(self.here.numel(), -1).index_select(0, self.cell)
 
 
 class Bert(nn.Module):
@@ -124,8 +143,7 @@ class _Layer(nn.Module):
         for group in groups:
             rows, longest = group.here.shape
             query, key, value = (
-                _table(part[group.place], group.here).view(rows, longest, self.heads, -1).transpose(1, 2)
-                for part in parts
+                group.table(part).view(rows, longest, self.heads, -1).transpose(1, 2) for part in parts
             )
             dropout = self.attention_dropout if self.training else 0.0
             step = longest if apart is None else max(1, MASK_CELLS // (rows * self.heads * longest))
@@ -136,7 +154,7 @@ class _Layer(nn.Module):
                 ],
                 2,
             )
-            heard.append(answer.transpose(1, 2).flatten(2)[group.here])
+            heard.append(group.pieces(answer.transpose(1, 2)))
         order = torch.cat([group.place for group in groups])
         found = torch.cat(heard)
         return torch.empty_like(found).index_copy(0, order, found)
@@ -145,15 +163,9 @@ class _Layer(nn.Module):
 def _masks(group: Group, apart: Tensor | None, step: int) -> Iterator[Tensor | None]:
     """What may be heard by each `step` places of a table."""
     if group.part is None or apart is None:
-        yield None if bool(group.here.all()) else group.here[:, None, None, :]
+        yield None if len(group.cell) == group.here.numel() else group.here[:, None, None, :]
         return
     nothing = torch.where(group.here, 0.0, float("-inf"))[:, None, None, :]
     for some in torch.split(group.part, step, 1):
         same = some[:, None, :, None] == group.part[:, None, None, :]
         yield torch.where(same, 0.0, apart[:, None, None]) + nothing  # (rows, heads, step, longest)
-
-
-def _table(rows: Tensor, here: Tensor) -> Tensor:
-    """(pieces, width) -> (rows, longest, width), zeros where there is none."""
-    table = rows.new_zeros(*here.shape, rows.shape[1])
-    return table.masked_scatter(here[..., None], rows)

@@ -74,7 +74,7 @@ class Pieces(nn.Module):
             return self.model(ids, place_of_piece(lengths), segments, groups)  # type: ignore[no-any-return]
         place, found = place_of_piece(lengths), []
         for group in groups:  # a group at a time bounds the memory of inference
-            own = Group(torch.arange(len(group.place), device=ids.device), group.here)
+            own = group.alone()
             part = None if segments is None else segments[group.place]
             if self.runner is None:
                 found.append(self.model(ids[group.place], place[group.place], part, [own]))
@@ -103,7 +103,7 @@ def groups_of(lengths: Tensor, budget: int) -> list[Group]:
     for rows in chunks(lengths, budget):
         step = torch.arange(int(lengths[rows].max()), device=lengths.device)
         here = step < lengths[rows, None]  # (rows, longest)
-        groups.append(Group((start[rows, None] + step)[here], here))
+        groups.append(Group.of((start[rows, None] + step)[here], here))
     return groups
 
 

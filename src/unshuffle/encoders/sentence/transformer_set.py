@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.segments import segment_mean, segment_of
-from unshuffle.encoders.sentence.bert import Bert, Group
+from unshuffle.encoders.sentence.bert import Bert
 from unshuffle.encoders.sentence.pieces import (
     Pieces,
     entity_vectors,
@@ -91,12 +91,9 @@ class TransformerSet(nn.Module):
         """(pieces, width) through the upper layers, all pieces of a document together."""
         lengths = add_into(own, graph.document_of_sentence, graph.documents)
         groups = [
-            Group(group.place, group.here, torch.full_like(group.here, -1, dtype=torch.long))
+            replace(group, part=group.table(sentence[:, None]).squeeze(-1))
             for group in groups_of(lengths, self.pieces.budget)
         ]
-        for group in groups:
-            assert group.part is not None
-            group.part[group.here] = sentence[group.place]
         model, first = self.pieces.model, self.config.alone
         assert isinstance(model, Bert)
         last = len(model.layers)
@@ -104,6 +101,5 @@ class TransformerSet(nn.Module):
             return model.climb(states, groups, first, last, SCALE * self.apart)
         found = []
         for group in groups:  # a group at a time bounds the memory of inference
-            alone = Group(torch.arange(len(group.place), device=states.device), group.here, group.part)
-            found.append(model.climb(states[group.place], [alone], first, last, SCALE * self.apart))
+            found.append(model.climb(states[group.place], [group.alone()], first, last, SCALE * self.apart))
         return in_place(found, groups)
