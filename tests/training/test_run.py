@@ -8,8 +8,9 @@ import torch
 
 pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 
-from tests.fixtures.systems import tiny_model
+from tests.fixtures.systems import tiny_config, tiny_model
 from tests.training.run_and_die import tiny_job
+from unshuffle.encoders.sentence.pieces import Pieces
 from unshuffle.errors import ConfigError
 from unshuffle.system.folder import save_model
 from unshuffle.training.run import take_over, train_system
@@ -52,3 +53,33 @@ def test_a_training_that_goes_on_with_other_settings_says_that_it_begins_anew(
     go_on(2)
     (record,) = caplog.records
     assert "'ordering' was begun with other settings" in record.getMessage()
+
+
+def test_a_frozen_encoder_reads_each_sentence_once_in_all_epochs_and_trainings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers", reason="needs the 'bert' extra")
+    frozen = ["sentence_encoder.frozen_layers=-1", "sentence_encoder.freeze_embeddings=true"]
+    job = replace(
+        tiny_job(tmp_path, tmp_path / "one", system="ranktxnet"),
+        config=tiny_config("ranktxnet", tmp_path, frozen),
+        cache=tmp_path / "cache",
+    )
+    read: list[int] = []
+    forward = Pieces.forward
+
+    def counted(self: Pieces, ids: torch.Tensor, lengths: torch.Tensor, segments: None = None) -> torch.Tensor:
+        read.append(len(lengths))
+        return forward(self, ids, lengths, segments)
+
+    monkeypatch.setattr(Pieces, "forward", counted)
+    first = train_system(job)
+    documents = [*job.data.train, *job.data.valid]
+    assert sum(read) == len({sentence for document in documents for sentence in document.sentences})
+    read.clear()
+    second = train_system(replace(job, out=tmp_path / "two"))
+    assert not read
+    for name, value in first.model.network.state_dict().items():
+        assert torch.equal(value, second.model.network.state_dict()[name]), name
+    first.order(["a b c", "d e f"])
+    assert read  # what is not trained is asked anew, as by a model from a folder

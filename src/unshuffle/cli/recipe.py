@@ -19,7 +19,7 @@ def recipe(
     resume: Annotated[bool, typer.Option(help="Go on with a training that was cut off.")] = False,
     change: Annotated[list[str] | None, typer.Option("--set", help="Change an option: table.option=value.")] = None,
     parser: Annotated[str | None, typer.Option(help="Parser for the training texts, in place of the recipe's.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="Folder of the parse cache.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Folder of parses and of a frozen encoder's vectors.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of the processor to use.")] = 1,
 ) -> None:
     """Train a model on a mixture of texts, in stages that can be cut off and resumed."""

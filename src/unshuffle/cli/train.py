@@ -16,7 +16,7 @@ def train(
     resume: Annotated[bool, typer.Option(help="Go on with a training that was cut off.")] = False,
     change: Annotated[list[str] | None, typer.Option("--set", help="Change an option: table.option=value.")] = None,
     stages: Annotated[Path | None, typer.Option(help="Folder of stages that several trainings share.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="Folder of the parse cache.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Folder of parses and of a frozen encoder's vectors.")] = None,
     results: Annotated[Path | None, typer.Option(help="Folder for the figures on valid and test.")] = None,
     dataset: Annotated[str, typer.Option(help="Name of the data set in the figures.")] = "",
     shuffles: Annotated[int, typer.Option(help="How often valid and test are shuffled and ordered.")] = 3,

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from unshuffle.encoders.sentence.pretrained import PretrainedConfig
 from unshuffle.encoders.sentence.sources import pieces_tokenizer
+from unshuffle.encoders.sentence.transformer import Transformer
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.files import write_json
 from unshuffle.graph.topics import LDAConfig, LDATopics
@@ -49,7 +50,7 @@ class Job:
     stages: Path | None = None
     """Folder of finished stages that several trainings share."""
     cache: Path | None = None
-    """Folder of the parse cache."""
+    """Folder of parses, and of the vectors of frozen encoders; several trainings may share it."""
     parser: str | None = None
     """Parser for the training documents, where it is not the system's."""
     start: str = ""
@@ -65,6 +66,13 @@ def take_over(model: Model, start: str) -> None:
     if not same_words or 2 * _numbers(fitting) < _numbers(own):
         raise ConfigError(f"{start}: its words or most of its weights do not fit. Start from a model of the same kind.")
     model.network.load_state_dict({**own, **fitting})
+
+
+def keep_vectors(network: Network, folder: Path | None) -> None:
+    """What frozen transformers say of a sentence is kept on disk, so that it is asked for once in all epochs."""
+    for part in network.modules():
+        if isinstance(part, Transformer):
+            part.keep_vectors(folder)
 
 
 def _numbers(tensors: Mapping[str, Tensor]) -> int:
@@ -85,6 +93,7 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
     model = new_model(job.name, job.config, train, job.seed)
     if job.start:
         take_over(model, job.start)
+    keep_vectors(model.network, cache)
     items = list(model.preparer.items(train))
     run = Run(
         fabric=fabric,
@@ -113,6 +122,7 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
                 },
             )
     model.network.eval()
+    keep_vectors(model.network, None)  # a model that is loaded again has no such folder, and must answer alike
     if leads():
         write_json(job.out / "trail.json", run.trail())
         save_model(model, job.out)

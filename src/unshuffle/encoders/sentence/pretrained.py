@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Annotated, Any, TypeVar
@@ -224,15 +223,3 @@ def _transformers() -> Any:
         return import_module("transformers")
     except ModuleNotFoundError:
         raise MissingExtra("A pretrained encoder", "bert") from None
-
-
-@contextmanager
-def _without_progress(bars: Any) -> Iterator[None]:
-    """Progress bars are for commands to show, not for a library."""
-    shown = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            bars.enable_progress_bar()

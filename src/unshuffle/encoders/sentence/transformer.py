@@ -77,25 +77,30 @@ class Transformer(nn.Module):
         self.pieces = Pieces(config, words=words)
         self.width = self.entity_width = self.pieces.width
         self.dropout = Dropout(config.dropout)
-        self.cache: VectorCache | None = None
+        self._kept_in: str | os.PathLike[str] | None = None
+        self._cache: VectorCache | None = None
         # Other weights, other vectors.
-        self.register_load_state_dict_post_hook(_forget_cache)  # type: ignore[no-untyped-call]
+        self.register_load_state_dict_post_hook(_close_cache)  # type: ignore[no-untyped-call]
 
-    def use_cache(self, folder: str | os.PathLike[str]) -> bool:
-        """Keeps vectors in a folder from now on; only a frozen transformer can, and it says whether it does."""
-        if self.pieces.frozen:
+    def keep_vectors(self, folder: str | os.PathLike[str] | None) -> bool:
+        """In a folder from now on, None for no longer; only a frozen transformer can, and it says whether it does."""
+        self._kept_in = folder if self.pieces.frozen else None
+        self._cache = None
+        return self._open_cache() is not None
+
+    def _open_cache(self) -> VectorCache | None:
+        """That of the weights as they are."""
+        if self._cache is None and self._kept_in is not None:
             architecture = json.dumps(resolved(self.config).architecture, sort_keys=True)
-            self.cache = VectorCache(folder, self.pieces, architecture)
-        return self.cache is not None
+            self._cache = VectorCache(self._kept_in, self.pieces, architecture)
+        return self._cache
 
     def forward(self, batch: Batch) -> Encoded:
         """(pieces,) -> (sentences, width), (entities, width)."""
         tokens, graph = batch.tokens, batch.graph
         stretches, of_mention = Stretches.of(batch, self.config.pooling, self.pieces.longest)
-        if self.cache is None:
-            vectors = self._read(tokens, stretches)
-        else:
-            vectors = self._remembered(self.cache, tokens, stretches)
+        cache = self._open_cache()
+        vectors = self._read(tokens, stretches) if cache is None else self._remembered(cache, tokens, stretches)
         entities = mean_over_mentions(vectors[of_mention.clamp_min(0)], of_mention >= 0, graph)
         sentences = vectors[tokens.distinct]
         return Encoded(sentences=self.dropout(sentences), entities=entities, topics=batch.topics)
@@ -144,5 +149,5 @@ def _part(tokens: Tokens, stretches: Stretches, wanted: Tensor) -> tuple[Tokens,
     return Tokens(tokens.ids[kept], tokens.lengths[needed], tokens.distinct), part
 
 
-def _forget_cache(module: Transformer, incompatible: Any) -> None:
-    module.cache = None
+def _close_cache(module: Transformer, incompatible: Any) -> None:
+    module._cache = None
