@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.fixtures.documents import STORIES
+from tests.fixtures.systems import tiny_transformer
 from unshuffle.systems import system_names
 
 STORY = "\n".join(STORIES[0])
@@ -103,3 +104,20 @@ def test_fine_tune_refuses_what_cannot_be(run: Run, model: Path, corpus: Path, t
     wrong = run("fine-tune", corpus, "--from", model, "--out", tmp_path / "x", "--set", "epoch=2").err
     assert "Did you mean 'epochs'" in wrong
     assert not (tmp_path / "x" / "config.json").exists()
+
+
+def test_train_takes_a_transformer_from_a_folder(run: Run, corpus: Path, tmp_path: Path) -> None:
+    pytest.importorskip("lightning_fabric")
+    pytest.importorskip("transformers")
+    data, encoder = tmp_path / "data", tiny_transformer(tmp_path / "encoder")
+    data.mkdir()
+    for split in ("train", "valid"):
+        (data / f"{split}.jsonl").write_text("\n".join(corpus.read_text().splitlines()[:8]))
+    options = ("train", "--system", "ranktxnet", "--data", data, "--set", "training.epochs=1")
+    assert run(*options, "--out", tmp_path / "model", "--encoder", encoder).code == 0
+    kept = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert str(encoder) not in json.dumps(kept)  # the folder holds the weights
+    own = json.loads((encoder / "config.json").read_text())["hidden_size"]
+    assert kept["system"]["sentence_encoder"]["architecture"]["hidden_size"] == own
+    missing = run(*options, "--out", tmp_path / "other", "--encoder", tmp_path / "none")
+    assert missing.code == 2 and "there is no folder" in missing.complaint

@@ -12,6 +12,9 @@ def train(
     system: Annotated[str, typer.Option(help="A row of `unshuffle systems`, or a TOML file.")],
     data: Annotated[Path, typer.Option(help="Folder with train, valid and test files.")],
     out: Annotated[Path, typer.Option(help="Folder of the model to be made.")],
+    encoder: Annotated[
+        str, typer.Option(help="Transformer of systems that read with one: a folder, package:NAME or hub:NAME.")
+    ] = "",
     seed: Annotated[int, typer.Option(help="Every random draw comes from it.")] = 1,
     resume: Annotated[bool, typer.Option(help="Go on with a training that was cut off.")] = False,
     change: Annotated[list[str] | None, typer.Option("--set", help="Change an option: table.option=value.")] = None,
@@ -39,7 +42,8 @@ def train(
     from unshuffle.training.run import Job, train_system
 
     torch.set_num_threads(threads)
-    row = load_row(system, change or [])
+    chosen = [f"sentence_encoder.source={encoder}"] if encoder else []
+    row = load_row(system, [*chosen, *(change or [])])
     training = validated("training", TrainingConfig, row.training)
     splits = read_splits(data)
     if results is not None and not splits.test:  # said now and not after hours of training

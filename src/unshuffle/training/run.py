@@ -81,6 +81,7 @@ def _numbers(tensors: Mapping[str, Tensor]) -> int:
 
 def train_system(job: Job, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
     """Trains all stages and saves the model; a run that was cut off goes on with `resume`."""
+    job.config.resolved()  # an encoder that is not there is missed now and not when the corpus is parsed
     fabric = new_fabric(job.out, job.seed, Launched.read())
     marker = job.out / "stages"
     if marker.exists() and any(marker.iterdir()) and not job.resume:
