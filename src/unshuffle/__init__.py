@@ -8,19 +8,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unshuffle.rank.comparator import PairRanker
     from unshuffle.rank.constraints import Constraints
     from unshuffle.result import Coherence, Ordering
     from unshuffle.system.orderer import Orderer
     from unshuffle.text.document import Document
 
 __version__ = "0.1.0"
-__all__ = ["Constraints", "Document", "Orderer", "__version__", "coherence", "order"]
+__all__ = [
+    "Coherence",
+    "Constraints",
+    "Document",
+    "Orderer",
+    "Ordering",
+    "PairRanker",
+    "__version__",
+    "coherence",
+    "order",
+]
 
 # Looked up when first asked for (PEP 562): importing the package must not cost the seconds that torch takes.
 _PLACES = {
+    "Coherence": "unshuffle.result",
     "Constraints": "unshuffle.rank.constraints",
     "Document": "unshuffle.text.document",
     "Orderer": "unshuffle.system.orderer",
+    "Ordering": "unshuffle.result",
+    "PairRanker": "unshuffle.rank.comparator",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +16,11 @@ from unshuffle.rank.rules import Rules
 class Constraints:
     """Conditions that an order must meet; sentences and places count from 0."""
 
-    before: tuple[tuple[int, int], ...] = ()
+    before: Sequence[tuple[int, int]] = ()
     """Pairs whose first sentence comes somewhere before the second."""
-    fixed: tuple[tuple[int, int], ...] = ()
+    fixed: Sequence[tuple[int, int]] = ()
     """Pairs of a place and the sentence that stands there."""
-    within_source: tuple[str | int | None, ...] = ()
+    within_source: Sequence[str | int | None] = ()
     """The source of each sentence: those of one source keep their input order; None is no source."""
 
     def rules(self, sentences: int) -> Rules:
