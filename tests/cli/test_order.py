@@ -69,6 +69,11 @@ def test_constraints_hold(run: Run, model: Path) -> None:
         ]
         first, second = map(int, before.split(","))
         assert order.index(first) < order.index(second)
+    for sources, first, second in (("a,,a", 0, 2), ("b,b,c", 0, 1), (",d,d", 1, 2)):
+        answer = run("order", "-m", model, "-f", "json", "--sources", sources, stdin="\n".join(STORY))
+        order = json.loads(answer.out)["order"]
+        assert order.index(first) < order.index(second)
+    assert "1 sources for 3" in run("order", "-m", model, "--sources", "a", stdin="\n".join(STORY)).complaint
 
 
 @pytest.mark.parametrize(

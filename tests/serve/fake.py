@@ -12,6 +12,7 @@ from typing import Any
 
 import unshuffle.serve
 from unshuffle.errors import DataError
+from unshuffle.rank.constraints import Constraints
 from unshuffle.result import (
     Candidate,
     Coherence,
@@ -60,6 +61,7 @@ class FakeOrderer:
         beam: int | None = None,
         n_best: int = 5,
         keep_if_unsure: float | None = None,
+        constraints: Constraints | None = None,
         batch_size: int = 32,
     ) -> Iterator[Ordering]:
         read = [one if isinstance(one, Document) else Document.from_sentences(one) for one in documents]

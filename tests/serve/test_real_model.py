@@ -1,7 +1,8 @@
 """The service over a real `Orderer`, tiny and untrained: what it answers has the promised shape."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -67,3 +68,38 @@ def test_an_exercise_can_be_made_with_any_system(orderer: Orderer) -> None:
     exercise = make_exercise(orderer, STORY, seed=1)
     assert exercise.paragraph == tuple(STORY)
     assert 0 <= exercise.margin <= 1
+
+
+@pytest.mark.parametrize(
+    ("known", "kept"),
+    [
+        ({"before": [[2, 0]]}, lambda place: place[2] < place[0]),
+        ({"before": [[0, 2]]}, lambda place: place[0] < place[2]),
+        ({"fixed": [[0, 1]]}, lambda place: place[1] == 0),
+        ({"fixed": [[0, 2]]}, lambda place: place[2] == 0),
+        ({"sources": ["a", None, "a", "a"]}, lambda place: place[0] < place[2] < place[3]),
+    ],
+)
+def test_what_is_known_beforehand_holds(
+    client: TestClient, known: dict[str, Any], kept: Callable[[list[int]], bool]
+) -> None:
+    answer = client.post("/v1/order", json={"sentences": STORY, **known})
+    assert answer.status_code == 200
+    order = answer.json()["order"]
+    assert kept([order.index(sentence) for sentence in range(len(STORY))])
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"before": [[0, 1], [1, 0]]}, "circle"),
+        ({"before": [[0, 9]]}, "there are 4 sentences"),
+        ({"before": [[0, 1, 2]]}, "before[0]"),
+        ({"before": "0,1"}, "before"),
+        ({"fixed": [[0, 1], [0, 2]]}, "Keep one"),
+        ({"sources": ["a"]}, "1 sources for 4 sentences"),
+    ],
+)
+def test_what_no_order_can_meet_is_refused(client: TestClient, known: dict[str, Any], said: str) -> None:
+    answer = client.post("/v1/order", json={"sentences": STORY, **known})
+    assert answer.status_code == 422 and said in answer.json()["error"]

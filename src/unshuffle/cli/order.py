@@ -51,6 +51,9 @@ def order(
     fixed: Annotated[
         list[str] | None, typer.Option(help="place:i: sentence i stands at this place, both from 0; repeatable.")
     ] = None,
+    sources: Annotated[
+        str, typer.Option(help="a,a,b: the source of each sentence; those of one source keep their input order.")
+    ] = "",
     device: Device = "cpu",
     compile: Annotated[
         bool, typer.Option("--compile", help="Compile a BERT encoder first; needs a C++ compiler, pays for many.")
@@ -63,7 +66,7 @@ def order(
     from unshuffle.cli.reading import Reading
     from unshuffle.cli.writing import write_pieces
 
-    constraints = read_constraints(before or [], fixed or [])
+    constraints = read_constraints(before or [], fixed or [], sources)
     reading = Reading(file, text, input, unit, on_error)
     shown, ordered = tee(reading.documents())
     from unshuffle.system.orderer import Orderer
@@ -78,15 +81,16 @@ def order(
     reading.tell()
 
 
-def read_constraints(before: list[str], fixed: list[str]) -> Constraints | None:
-    """`["0,2"]`, `["0:3"]` -> Constraints(before=((0, 2),), fixed=((0, 3),))."""
-    if not before and not fixed:
+def read_constraints(before: list[str], fixed: list[str], sources: str = "") -> Constraints | None:
+    """`["0,2"]`, `["0:3"]` -> Constraints(before=((0, 2),), fixed=((0, 3),)); between commas, nothing is no source."""
+    if not before and not fixed and not sources:
         return None
     from unshuffle.rank.constraints import Constraints
 
     return Constraints(
         before=tuple(_two(pair, ",", "--before") for pair in before),
         fixed=tuple(_two(pair, ":", "--fixed") for pair in fixed),
+        within_source=tuple(name.strip() or None for name in sources.split(",")) if sources else (),
     )
 
 

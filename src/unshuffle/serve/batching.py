@@ -174,6 +174,7 @@ class Batcher:
                 beam=search.beam,
                 n_best=search.n_best,
                 keep_if_unsure=search.keep_if_unsure,
+                constraints=search.constraints,
                 batch_size=self._config.documents,
             )
             orderings = iter(list(found))

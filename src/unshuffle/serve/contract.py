@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.text.document import Document
 
@@ -52,6 +53,7 @@ class Model(Protocol):
         beam: int | None = None,
         n_best: int = 5,
         keep_if_unsure: float | None = None,
+        constraints: Constraints | None = None,
         batch_size: int = 32,
     ) -> Iterator[Ordering]:
         """The best order of each document, in the order in which they came."""

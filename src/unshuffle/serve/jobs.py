@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from unshuffle.rank.constraints import Constraints
 from unshuffle.text.document import Document
 
 
@@ -29,6 +30,7 @@ class Search:
     beam: int | None = None
     n_best: int = 5
     keep_if_unsure: float | None = None
+    constraints: Constraints | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unshuffle.errors import DataError
+from unshuffle.rank.constraints import Constraints
+from unshuffle.serve.schemas import OrderRequest
 from unshuffle.serve.settings import Limits
 from unshuffle.text.split import split_sentences
 
@@ -39,6 +41,16 @@ def check_sentences(sentences: Sequence[str], limits: Limits, where: str = "") -
             )
         if (words := len(sentence.split())) > limits.words:
             raise DataError(f"{where}sentences[{place}]: {words} words are too many. Give at most {limits.words}.")
+
+
+def read_constraints(asked: OrderRequest, sentences: int) -> Constraints | None:
+    """What the request knows of the order beforehand, refused here where no order can be like that."""
+    if not (asked.before or asked.fixed or asked.sources):
+        return None
+    before, fixed = ([(one, other) for one, other in rows] for rows in (asked.before, asked.fixed))
+    constraints = Constraints(tuple(before), tuple(fixed), tuple(asked.sources))
+    constraints.rules(sentences)
+    return constraints
 
 
 def _lines(text: str) -> list[str]:

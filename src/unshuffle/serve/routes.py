@@ -17,7 +17,7 @@ from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import StrictRoute
 from unshuffle.serve.contract import Model
 from unshuffle.serve.jobs import Search
-from unshuffle.serve.limits import read_sentences
+from unshuffle.serve.limits import read_constraints, read_sentences
 from unshuffle.serve.schemas import (
     BatchAnswer,
     BatchRequest,
@@ -72,7 +72,7 @@ class Routes:
     async def order(self, asked: OrderRequest, request: Request) -> Response:
         """Find the order in which sentences read best."""
         sentences = self._sentences(asked, request)
-        search = Search(asked.beam, asked.n_best, asked.keep_if_unsure)
+        search = Search(asked.beam, asked.n_best, asked.keep_if_unsure, read_constraints(asked, len(sentences)))
         (ordering,) = await self.batcher.order([Document(sentences, id=asked.id)], search)
         return answer(_ordering(ordering, sentences))
 

@@ -21,6 +21,9 @@ ORDERING: dict[str, Any] = {
     "sentences": SENTENCES,
 }
 
+MOST_PAIRS = 10_000
+"""Rows of a constraint that are read at all."""
+
 Beam = Annotated[int | None, Field(ge=1, le=64, description="Width of the search; left out: the model's own.")]
 Best = Annotated[int, Field(ge=1, le=20, description="How many of the best orders to give back.")]
 Unsure = Annotated[float | None, Field(ge=0, le=1, description="Keep the input order below this confidence.")]
@@ -56,6 +59,16 @@ class OrderRequest(Sentences):
     beam: Beam = None
     n_best: Best = 5
     keep_if_unsure: Unsure = None
+    before: Annotated[
+        list[Pair], Field(max_length=MOST_PAIRS, description="Rows [i, j]: sentence i comes before j, both from 0.")
+    ] = []
+    fixed: Annotated[
+        list[Pair], Field(max_length=MOST_PAIRS, description="Rows [place, i]: sentence i stands at this place.")
+    ] = []
+    sources: Annotated[
+        list[str | int | None],
+        Field(max_length=MOST_PAIRS, description="Of each sentence; those of one source keep their input order."),
+    ] = []
 
 
 class BatchDocument(Sentences):
