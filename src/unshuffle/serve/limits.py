@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unshuffle.errors import DataError
 from unshuffle.rank.constraints import Constraints
-from unshuffle.serve.schemas import OrderRequest
+from unshuffle.serve.requests import OrderRequest
 from unshuffle.serve.settings import Limits
 from unshuffle.text.split import split_sentences
 

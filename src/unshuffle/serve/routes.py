@@ -18,18 +18,15 @@ from unshuffle.serve.body import StrictRoute
 from unshuffle.serve.contract import Model
 from unshuffle.serve.jobs import Search
 from unshuffle.serve.limits import read_constraints, read_sentences
+from unshuffle.serve.requests import BatchRequest, ExerciseRequest, OrderRequest, Sentences
 from unshuffle.serve.schemas import (
     BatchAnswer,
-    BatchRequest,
     ExerciseAnswer,
-    ExerciseRequest,
     GraphAnswer,
     ModelsAnswer,
     OrderAnswer,
-    OrderRequest,
     Problem,
     ScoreAnswer,
-    Sentences,
     SplitAnswer,
 )
 from unshuffle.serve.settings import Settings
