@@ -16,6 +16,7 @@ from unshuffle.encoders.sentence import bert as bert_module
 from unshuffle.encoders.sentence.bert import Bert
 from unshuffle.encoders.sentence.pair_text import shared_fairly
 from unshuffle.encoders.sentence.transformer import TransformerConfig
+from unshuffle.encoders.sentence.transformer_bilstm import TransformerBiLSTMConfig
 from unshuffle.encoders.sentence.transformer_joined import TransformerJoinedConfig
 from unshuffle.encoders.sentence.transformer_pair import TransformerPairConfig
 from unshuffle.encoders.sentence.transformer_set import TransformerSetConfig
@@ -29,6 +30,7 @@ ITEMS = corpus(pieces=True)
 CONFIGS = {
     "mean": TransformerConfig(),
     "first": TransformerConfig(pooling="first"),
+    "bilstm": TransformerBiLSTMConfig(width=6),
     "small chunks": TransformerConfig(chunk_tokens=12),
     "pair attention": TransformerPairConfig(longest=12),
     "pair mean": TransformerPairConfig(sentences="mean", chunk_tokens=40),
@@ -164,6 +166,18 @@ def test_sentences_are_the_mean_of_pieces_without_the_first(bert: str) -> None:
     close(encoded.entities, entities_by_hand(batch, pieces_of))
     first = built(CONFIGS["first"], bert)(batch)
     close(first.sentences, torch.stack([rows[0] for rows in states]))
+
+
+def test_a_bilstm_reads_what_a_transformer_that_learns_nothing_says(bert: str) -> None:
+    encoder, batch = built(CONFIGS["bilstm"], bert), collated(ITEMS)
+    ends = []
+    for ids in texts(ITEMS):
+        _, (last, _) = encoder.lstm(states_of(encoder, ids))
+        ends.append(last.flatten())
+    close(encoder(batch).sentences, torch.stack(ends))
+    close(encoder(batch).entities, built(CONFIGS["mean"], bert)(batch).entities)
+    trained = {name.partition(".")[0] for name, value in encoder.named_parameters() if value.requires_grad}
+    assert trained == {"lstm"}
 
 
 def test_a_sentence_too_long_is_cut_before_its_last_mark(bert: str) -> None:
