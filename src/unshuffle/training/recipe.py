@@ -34,13 +34,25 @@ def recipe_names() -> list[str]:
 
 
 def load_recipe(name: str, changes: Iterable[str] = ()) -> Recipe:
-    """A recipe by name: `system` names a row of the table, `changes` are made to it."""
-    path = Path(name) if name.endswith(".toml") else RECIPES / f"{name}.toml"
-    if not path.is_file():
-        raise ConfigError(f"recipe '{name}': there is no such recipe.{did_you_mean(name, recipe_names())}")
-    options: dict[str, Any] = apply_changes(tomllib.loads(path.read_text(encoding="utf-8")), changes)
+    """A recipe by name: `system` names a row of the table, `changes` are made to it, `mixture_of` another recipe's."""
+    path = _file(name)
+    options = _options(path)
+    if other := options.get("mixture_of"):
+        options["mixture"] = merged(_options(_file(str(other)))["mixture"], options.get("mixture", {}))
+    options = apply_changes(options, changes)
     row = load_row(str(options.get("system", "")), [])
     system = SystemConfig.read(merged(row.system.write(), options.get("changes", {})))
     training = validated("training", TrainingConfig, merged(row.training, options.get("training", {})))
     mixture = validated("mixture", MixtureConfig, options.get("mixture", {}))
     return Recipe(path.stem, system, training, mixture)
+
+
+def _file(name: str) -> Path:
+    path = Path(name) if name.endswith(".toml") else RECIPES / f"{name}.toml"
+    if not path.is_file():
+        raise ConfigError(f"recipe '{name}': there is no such recipe.{did_you_mean(name, recipe_names())}")
+    return path
+
+
+def _options(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
