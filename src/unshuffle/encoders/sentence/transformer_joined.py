@@ -25,7 +25,7 @@ class TransformerJoinedConfig(PretrainedConfig):
     """Pieces of one sequence; a longer document is cut between sentences into several that do not see each other."""
     pooling: Literal["mean", "first"] = "mean"
     """`mean`: over a sentence's pieces without its [CLS]; `first`: its [CLS], as BERT4SO. A transformer that has only
-    ever seen one of them gives all [CLS] of a document the same state, and hundreds of steps pass before they part."""
+    ever seen one of them gives all [CLS] of a document nearly the same state, so that at first none is told apart."""
     alternate: bool = True
     """Whether every second sentence is of the other segment, as BERT4SO's; for transformers that know segments."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
