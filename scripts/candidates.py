@@ -67,7 +67,16 @@ def main() -> None:
         folder, results = chosen.runs / f"{name}-{chosen.documents}-{chosen.seed}", chosen.out / name
         shared = [f"--data={chosen.data}", f"--cache={chosen.runs / 'parses'}", f"--seed={chosen.seed}"]
         changes = [f"--set={change}" for change in (*candidate.changes, f"mixture.documents={chosen.documents}")]
-        train = ["unshuffle", "recipe", candidate.recipe, f"--out={folder}", "--resume", *shared, *changes]
+        train = [
+            "unshuffle",
+            "recipe",
+            candidate.recipe,
+            f"--out={folder}",
+            "--resume",
+            "--passes=1",
+            *shared,
+            *changes,
+        ]
         score = ["unshuffle", "domains", candidate.recipe, "--choosing", f"--model={folder}", *shared]
         for command in (train, [*score, f"--results={results}", f"--most={chosen.held}", "--shuffles=1"]):
             subprocess.run(command, env=environment, check=True)

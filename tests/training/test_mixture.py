@@ -11,14 +11,14 @@ import pytest
 pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 
 from tests.fixtures.documents import random_documents, stories
-from tests.fixtures.systems import tiny_config, tiny_model
-from unshuffle.errors import ConfigError
+from tests.fixtures.systems import tiny_model
 from unshuffle.system.orderer import Orderer
+from unshuffle.systems import load_row
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.credits import write_credits
 from unshuffle.training.domains import write_domain_figures
 from unshuffle.training.mixture import MixtureConfig, Source, held_out, training_documents
-from unshuffle.training.recipe import Recipe, load_recipe, recipe_names
+from unshuffle.training.recipe import Pass, Recipe
 
 SHORT = {f"s{number}": [f"Short {number} {place}." for place in range(4)] for number in range(30)}
 LONG = {f"l{number}": [f"Long {number} {place}." for place in range(33)] for number in range(5)}
@@ -45,6 +45,11 @@ def mixture(**options: int) -> MixtureConfig:
     )
     long = Source(name="long", train=("long/train.jsonl",), valid=("long/valid.jsonl",), share=1, windows=True)
     return MixtureConfig(sources=(short, long), **{"documents": 80, **options})
+
+
+def recipe(*mixtures: MixtureConfig) -> Recipe:
+    system = load_row("se-grn", []).system
+    return Recipe("tiny", tuple(Pass(system, TrainingConfig(), each) for each in mixtures))
 
 
 def test_sources_have_their_shares_and_long_texts_give_windows(data: Path) -> None:
@@ -75,12 +80,12 @@ def test_credits_name_the_texts_that_were_used(data: Path, tmp_path: Path) -> No
     for name, texts in (("short", SHORT), ("long", LONG)):
         lines = ["id\tauthor\ttitle\turl\tlicence", *(f"{id}\tA\tT\tU\tCC" for id in [*texts, "unused"])]
         (data / name / "credits.tsv.gz").write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
-    count = write_credits(mixture(), data, 1, tmp_path / "credits.tsv.gz")
+    count = write_credits(recipe(mixture()), data, 1, tmp_path / "credits.tsv.gz")
     rows = gzip.decompress((tmp_path / "credits.tsv.gz").read_bytes()).decode().splitlines()[1:]
     named = {(row.split("\t")[0], row.split("\t")[1]) for row in rows}
     more = replace(mixture(), sources=mixture().sources[:1])
-    assert write_credits(more, data, 2, tmp_path / "again.tsv.gz", tmp_path / "credits.tsv.gz") == count  # none twice
-    assert write_credits(more, data, 2, tmp_path / "again.tsv.gz") == 30
+    assert write_credits(recipe(more), data, 2, tmp_path / "again.tsv.gz") == 30
+    assert write_credits(recipe(more, mixture()), data, 1, tmp_path / "again.tsv.gz") == count  # none twice
     assert len(rows) == count == len(named) == 35
     assert named == {("short", id) for id in SHORT} | {("long", id) for id in LONG}
 
@@ -91,10 +96,17 @@ def test_figures_by_kind_of_text_stand_beside_orders_without_training(
 ) -> None:
     write(data / "short", "test", {document.id: list(document.sentences) for document in stories()})
     orderer = Orderer(tiny_model("se-grn", tmp_path, random_documents(5)))
-    recipe = Recipe("tiny", tiny_config("se-grn", tmp_path), TrainingConfig(), mixture())
     paths = list(
         write_domain_figures(
-            orderer, recipe, data, tmp_path / "out", seed=1, cache=tmp_path, shuffles=2, most=6, choosing=choosing
+            orderer,
+            recipe(mixture()),
+            data,
+            tmp_path / "out",
+            seed=1,
+            cache=tmp_path,
+            shuffles=2,
+            most=6,
+            choosing=choosing,
         )
     )
     found = {path.name: json.loads(path.read_text()) for path in paths}
@@ -106,11 +118,3 @@ def test_figures_by_kind_of_text_stand_beside_orders_without_training(
         assert set(run["baselines"]) == {"random", "input", "nearest chain"}
         assert -100 <= run["baselines"]["random"]["tau"] <= 100
     assert all(path.with_suffix(".orders.jsonl.gz").is_file() for path in paths)
-
-
-def test_recipes_of_the_package_are_read_and_an_unknown_one_is_named() -> None:
-    for name in recipe_names():
-        found = load_recipe(name, ["mixture.documents=7"])
-        assert found.mixture.documents == 7 and found.mixture.sources
-    with pytest.raises(ConfigError, match=r"recipe 'defualt': there is no such recipe.*default"):
-        load_recipe("defualt")

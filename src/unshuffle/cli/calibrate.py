@@ -84,4 +84,4 @@ def _read_recipe(recipe: str, data: Path | None, most: int | None) -> dict[str, 
 
     if data is None:
         raise ConfigError("calibrate: the recipe's texts are needed. Say --data FOLDER.")
-    return held_out(load_recipe(recipe).mixture, data, "valid", most)
+    return held_out(load_recipe(recipe).last.mixture, data, "valid", most)

@@ -20,9 +20,6 @@ def pack(
     change: Annotated[list[str] | None, typer.Option("--set", help="Changes the recipe was run with.")] = None,
     data: Annotated[Path | None, typer.Option(help="The recipe's data folder.")] = None,
     seed: Annotated[int, typer.Option(help="The recipe's seed.")] = 1,
-    start: Annotated[
-        Path | None, typer.Option("--from", help="Folder of the model that it began with, to add its credits.")
-    ] = None,
 ) -> None:
     """Write a model folder anew: smaller weights, this package's parser, card and credits."""
     from dataclasses import replace
@@ -40,6 +37,5 @@ def pack(
     if recipe is not None:
         if data is None:
             raise ConfigError("pack: credits need the texts. Say --data FOLDER.")
-        earlier = start / CREDITS if start is not None else None
-        count = write_credits(load_recipe(recipe, change or []).mixture, data, seed, out / CREDITS, earlier)
+        count = write_credits(load_recipe(recipe, change or []), data, seed, out / CREDITS)
         typer.echo(f"{count} texts credited")

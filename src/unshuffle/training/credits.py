@@ -1,4 +1,4 @@
-"""Who wrote the texts a model was trained on: the lines of the sets' credits that its mixture used."""
+"""Who wrote the texts a model was trained on: the lines of the sets' credits that its recipe used."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from pathlib import Path
 
 from unshuffle.errors import DataError
 from unshuffle.files import write_whole
-from unshuffle.training.mixture import MixtureConfig, training_documents
+from unshuffle.training.passes import texts_of
+from unshuffle.training.recipe import Recipe
 
 CREDITS = "CREDITS.tsv.gz"
 """In a model folder."""
 HEADER = "set\tid\tauthor\ttitle\turl\tlicence\n"
 
 
-def write_credits(mixture: MixtureConfig, data: Path, seed: int, file: Path, earlier: Path | None = None) -> int:
-    """One line a text (set, id, author, title, url, licence), packed; gives how many.
-
-    `earlier` are the credits of the model that the training began with.
-    """
-    used = {document.id.rpartition("@")[0] or document.id for document in training_documents(mixture, data, seed)}
-    lines = [] if earlier is None else list(_lines(earlier))
-    for source in mixture.sources:
-        credited = _lines(data / source.name / "credits.tsv.gz")
-        lines += [f"{source.name}\t{line}" for line in credited if line.partition("\t")[0] in used]
-    lines = list(dict.fromkeys(lines))
+def write_credits(recipe: Recipe, data: Path, seed: int, file: Path) -> int:
+    """One line a text that any pass has read (set, id, author, title, url, licence), packed; gives how many."""
+    used = {
+        document.id.rpartition("@")[0] or document.id for texts in texts_of(recipe, data, seed) for document in texts
+    }
+    names = dict.fromkeys(source.name for each in recipe.passes for source in each.mixture.sources)
+    lines = [
+        f"{name}\t{line}"
+        for name in names
+        for line in _lines(data / name / "credits.tsv.gz")
+        if line.partition("\t")[0] in used
+    ]
 
     def write(temporary: Path) -> None:
         with gzip.GzipFile(temporary, "wb", mtime=0) as out:

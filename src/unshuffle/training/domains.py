@@ -33,11 +33,11 @@ def write_domain_figures(
 
     A source without a test set shows its validation set, and all do where a model is to be chosen by them.
     """
-    tests = {} if choosing else held_out(recipe.mixture, data, "test", most)
-    valids = held_out(recipe.mixture, data, "valid", most)
-    for source in recipe.mixture.sources:
+    tests = {} if choosing else held_out(recipe.last.mixture, data, "test", most)
+    valids = held_out(recipe.last.mixture, data, "valid", most)
+    for source in recipe.last.mixture.sources:
         split = "test" if source.name in tests else "valid"
-        documents = parsed((tests if split == "test" else valids)[source.name], recipe.system.parser, cache)
+        documents = parsed((tests if split == "test" else valids)[source.name], recipe.last.system.parser, cache)
         started = time.monotonic()
         predictions = list(predict(orderer, documents, shuffles=shuffles, seed=seed))
         seconds = time.monotonic() - started

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +10,8 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Gt
 
+from unshuffle.errors import ConfigError
+from unshuffle.registry import did_you_mean
 from unshuffle.seeds import derived
 from unshuffle.text.document import Document
 from unshuffle.text.readers.read import read_documents
@@ -43,6 +45,18 @@ class MixtureConfig:
     """Most windows are at most this long."""
     valid_documents: Annotated[int, Ge(1)] = 100
     """Validation documents of each source."""
+
+
+def reshared(config: MixtureConfig, shares: Mapping[str, float]) -> MixtureConfig:
+    """The same sources, some of them with another share."""
+    names = [source.name for source in config.sources]
+    for name, share in shares.items():
+        if name not in names:
+            raise ConfigError(f"shares: there is no source '{name}'.{did_you_mean(name, names)}")
+        if share <= 0:
+            raise ConfigError(f"shares.{name}: {share} is too little. Give a number above 0.")
+    sources = tuple(replace(source, share=shares.get(source.name, source.share)) for source in config.sources)
+    return replace(config, sources=sources)
 
 
 def training_documents(config: MixtureConfig, folder: Path, seed: int) -> tuple[Document, ...]:

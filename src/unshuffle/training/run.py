@@ -14,11 +14,11 @@ from unshuffle.encoders.sentence.pretrained import PretrainedConfig
 from unshuffle.encoders.sentence.sources import pieces_tokenizer
 from unshuffle.encoders.sentence.transformer import Transformer
 from unshuffle.errors import ConfigError, MissingExtra
-from unshuffle.files import write_json
+from unshuffle.files import read_json, write_json
 from unshuffle.graph.topics import LDAConfig, LDATopics
 from unshuffle.seeds import derived
 from unshuffle.system.config import SystemConfig
-from unshuffle.system.folder import Model, build_preparer, load_model, save_model
+from unshuffle.system.folder import Model, build_preparer, find_folder, load_model, save_model
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -68,6 +68,13 @@ def take_over(model: Model, start: str) -> None:
     model.network.load_state_dict({**own, **fitting})
 
 
+def _beginning(start: str) -> str:
+    """What tells the weights of one beginning from those of another, so that no stage of another is gone on with."""
+    if not start:
+        return ""
+    return str(read_json(find_folder(start) / "config.json")["sha256"])
+
+
 def keep_vectors(network: Network, folder: Path | None) -> None:
     """What frozen transformers say of a sentence is kept on disk, so that it is asked for once in all epochs."""
     for part in network.modules():
@@ -101,7 +108,7 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
         config=job.config,
         training=job.training,
         seed=job.seed,
-        data_hash=Splits(train, valid, ()).hash,
+        data_hash=Splits(train, valid, ()).hash + _beginning(job.start),
         folder=job.stages or marker,
         shared=job.stages is not None,
     )
