@@ -86,11 +86,18 @@ def test_fine_tune_makes_a_model_and_says_what_it_gained(run: Run, model: Path, 
     pytest.importorskip("lightning_fabric")
     out = tmp_path / "mine"
     options = ("--from", model, "--out", out, "--set", "epochs=2", "--format", "json")
-    answer = run("fine-tune", corpus, *options)
+    tested = ("--test", corpus, "--results", tmp_path / "figures")
+    answer = run("fine-tune", corpus, *options, *tested)
     assert answer.code == 0, answer.err
     found = json.loads(answer.out.splitlines()[-1])
     assert found["documents"] == 44 and found["held_out"] == 4
     assert {"tau", "pmr", "acc_micro"} <= set(found["before"]) & set(found["after"])
+    (written,) = (tmp_path / "figures").glob("*.json")
+    result = json.loads(written.read_text())
+    assert result["test"] == found["test"]["after"] and result["notes"]["before"] == found["test"]["before"]
+    orders = written.with_suffix(".orders.jsonl.gz")
+    again = json.loads(run("evaluate", "--predictions", orders, "--format", "json").out)
+    assert again["tau"] == pytest.approx(result["test"]["tau"], abs=0.01)
     assert run("order", "-m", out, stdin=STORY).code == 0
     assert "Fine-tuned" in (out / "README.md").read_text()
     assert "a model is there already" in run("fine-tune", corpus, *options).err
@@ -101,6 +108,8 @@ def test_fine_tune_refuses_what_cannot_be(run: Run, model: Path, corpus: Path, t
     (tmp_path / "few.jsonl").write_text(json.dumps(STORIES[0]) + "\n")
     said = run("fine-tune", tmp_path / "few.jsonl", "--from", model, "--out", tmp_path / "x").complaint
     assert "too few" in said
+    said = run("fine-tune", corpus, "--from", model, "--out", tmp_path / "x", "--results", tmp_path).complaint
+    assert "Say --test FILE" in said
     wrong = run("fine-tune", corpus, "--from", model, "--out", tmp_path / "x", "--set", "epoch=2").err
     assert "Did you mean 'epochs'" in wrong
     assert not (tmp_path / "x" / "config.json").exists()

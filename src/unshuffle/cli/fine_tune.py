@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from unshuffle.cli.options import Form, InputFormat, OutputForm, ParserName
-from unshuffle.errors import DataError
+from unshuffle.errors import ConfigError, DataError
 
 SHOWN = ("tau", "pmr", "acc_micro", "acc_macro")
 
@@ -21,6 +21,8 @@ def fine_tune(
     valid: Annotated[
         Path | None, typer.Option(help="Held-out documents; else every tenth of FILE is held out.")
     ] = None,
+    test: Annotated[Path | None, typer.Option(help="Documents to report on that have no part in the training.")] = None,
+    results: Annotated[Path | None, typer.Option(help="Folder for the test figures and orders.")] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="Time for training; the report takes a little more.")] = 10.0,
     refiner: Annotated[bool, typer.Option(help="Adapt a refiner with encoders of its own too.")] = False,
     input: InputFormat = None,
@@ -39,28 +41,41 @@ def fine_tune(
     format = str(input) if input else None
     documents = tuple(read_documents(file, format))
     held_out = tuple(read_documents(valid, format)) if valid is not None else None
-    if held_out is not None and not held_out:
-        raise DataError(f"{valid}: it holds no document. Give at least one.")
+    unseen = tuple(read_documents(test, format)) if test is not None else ()
+    for named, found in ((valid, held_out), (test, unseen)):
+        if named is not None and not found:
+            raise DataError(f"{named}: it holds no document. Give at least one.")
+    if results is not None and test is None:
+        raise ConfigError("fine-tune: results are those of test documents. Say --test FILE.")
     import torch
 
     from unshuffle.cli.bars import StageBars
-    from unshuffle.training.finetune import FineTuning, fine_tuned
+    from unshuffle.training.adaptation import FineTuning
+    from unshuffle.training.finetune import fine_tuned
 
     torch.set_num_threads(threads)
     job = FineTuning(
         source=source, documents=documents, valid=held_out, out=out, minutes=minutes, refiner=refiner, parser=parser,
-        seed=seed, resume=resume, changes=tuple(change or ()),
+        seed=seed, resume=resume, changes=tuple(change or ()), test=unseen, results=results,
+        dataset=test.resolve().parent.name if test is not None else "",
     )  # fmt: skip
     with StageBars() as bars:
-        found = fine_tuned(job, bars)
+        report = fine_tuned(job, bars)
     if form is Form.json:
-        typer.echo(json.dumps(found.to_json()))
+        typer.echo(json.dumps(report.to_json()))
         return
     from unshuffle.cli.tables import write_table
 
-    before, after = found.to_json()["before"], found.to_json()["after"]
-    rows = [[name, f"{before[name]:.2f}", f"{after[name]:.2f}", f"{after[name] - before[name]:+.2f}"] for name in SHOWN]
-    write_table(["measure", "before", "after", "gain"], [*rows, ["documents", str(found.documents), "", ""]])
-    if not found.improved:
+    written = report.to_json()
+    for held in (written, written.get("test")):
+        if held is None:
+            continue
+        before, after = held["before"], held["after"]
+        rows = [
+            [name, f"{before[name]:.2f}", f"{after[name]:.2f}", f"{after[name] - before[name]:+.2f}"] for name in SHOWN
+        ]
+        where = "held out" if held is written else "test"
+        write_table([where, "before", "after", "gain"], [*rows, ["documents", str(after["documents"]), "", ""]])
+    if not report.improved:
         typer.echo("The new weights are no better; the folder holds the old ones.", err=True)
     typer.echo(str(out))

@@ -44,7 +44,8 @@ class SentenceOrderer(BaseEstimator):
         if self.fine_tune_in is None:
             self.orderer_ = Orderer.from_pretrained(self.model)
             return self
-        from unshuffle.training.finetune import FineTuning, fine_tuned
+        from unshuffle.training.adaptation import FineTuning
+        from unshuffle.training.finetune import fine_tuned
 
         documents = [Document.from_sentences(list(row), id=str(number)) for number, row in enumerate(X)]
         if y is not None:

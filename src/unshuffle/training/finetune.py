@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict, replace
 
 import numpy as np
 import torch
 
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.files import write_json
 from unshuffle.graph.batch import Item
-from unshuffle.metrics.summary import Spread
-from unshuffle.registry import validated
 from unshuffle.seeds import derived
-from unshuffle.system.config import SystemConfig
 from unshuffle.system.folder import Model, find_folder, save_model
 from unshuffle.system.orderer import Orderer
-from unshuffle.systems import apply_changes
 from unshuffle.text.document import Document
 from unshuffle.text.parse_cache import CachedParser
+from unshuffle.training.adaptation import FineTuned, FineTuning, Tested, settings
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
-from unshuffle.training.evaluation import figures, predict
+from unshuffle.training.evaluation import Prediction, figures, predict
 from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Progress
 from unshuffle.training.ordering import OrderingStage
-from unshuffle.training.results import plain
+from unshuffle.training.results import Result, command_line, plain
 from unshuffle.training.run import new_fabric
 from unshuffle.training.stages import Run, train_stages
 
@@ -40,64 +35,6 @@ FEWEST = 10
 """Documents of two sentences or more, below which there is nothing to learn from."""
 SHUFFLES = 3
 
-PRETRAINED = TrainingConfig(
-    optimizer="adamw",
-    learning_rate=2e-4,
-    encoder_learning_rate=3e-5,
-    weight_decay=0.01,
-    warmup=0.1,
-    clip=1.0,
-    batch=8,
-    epochs=3,
-    patience=2,
-    measure="tau",
-)
-"""For systems on a pretrained transformer: small steps, soon done."""
-RECURRENT = TrainingConfig(batch=16, epochs=15, patience=3, measure="tau")
-"""For all others: the optimiser that they were trained with."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FineTuning:
-    """What to adapt, to what, and where to put it."""
-
-    source: str
-    documents: tuple[Document, ...]
-    """In their true order."""
-    valid: tuple[Document, ...] | None = None
-    """To choose the best epoch and to report on; None holds some of the documents out."""
-    out: Path
-    changes: tuple[str, ...] = ()
-    """To the settings of training that suit the system, such as `epochs=5`."""
-    minutes: float = 10.0
-    refiner: bool = False
-    """Whether a refiner with encoders of its own is adapted too; one that shares the encoder always is."""
-    parser: str | None = None
-    seed: int = 1
-    resume: bool = False
-
-
-@dataclass(frozen=True)
-class FineTuned:
-    """Figures on the held-out documents, mean and spread over shuffles."""
-
-    before: Spread
-    after: Spread
-    documents: int
-    held_out: int
-    improved: bool
-    """Whether the new weights were kept; otherwise the folder holds the old ones."""
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
-        return {
-            "before": plain(self.before),
-            "after": plain(self.after),
-            "documents": self.documents,
-            "held_out": self.held_out,
-            "improved": self.improved,
-        }
-
 
 def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda progress: None) -> FineTuned:
     """Trains within the time given and saves the better of the old and the new model."""
@@ -105,32 +42,60 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
     orderer = Orderer.from_pretrained(job.source, parser=job.parser)
     model = orderer.model
     training = settings(job, model.config)
-    train, valid = _parsed(job, orderer)
-    before = figures(predict(orderer, valid, shuffles=SHUFFLES, seed=job.seed))
+    train, valid = _split(job)
+    parser = CachedParser(orderer.parser, job.out / "parses")
+    train, valid, test = (tuple(parser.mentions(documents)) for documents in (train, valid, job.test))
+    before = [_ordered(orderer, documents, job.seed) for documents in (valid, test)]
     old = {name: value.clone() for name, value in model.network.state_dict().items()}
     torch.manual_seed(derived(job.seed, "fine-tune") % 2**31)
+    started = time.monotonic()
     for progress in _trained(job, training, model, train, valid):
         report(progress)
+    minutes = (time.monotonic() - started) / 60
     model.network.requires_grad_(True).eval()
-    after = figures(predict(orderer, valid, shuffles=SHUFFLES, seed=job.seed))
-    improved = after.mean.tau > before.mean.tau
+    after = _ordered(orderer, valid, job.seed)
+    improved = figures(after).mean.tau > figures(before[0]).mean.tau
     if not improved:
         model.network.load_state_dict(old)
-    result = FineTuned(before, after, len(train), len(valid), improved)
+    tested = None
+    if test:
+        predictions = _ordered(orderer, test, job.seed) if improved else before[1]
+        tested = Tested(figures(before[1]), figures(predictions), predictions)
+    result = FineTuned(figures(before[0]), figures(after), len(train), len(valid), improved, tested)
     write_json(
         job.out / "fine-tune.json",
         result.to_json() | {"source": job.source, "training": asdict(training)},
     )
     save_model(replace(model, name=job.out.name, card=_card(model, result)), job.out)
+    if tested and job.results:
+        _result(job, model, training, result, Splits(train, valid, test), minutes).write(
+            job.results, tested.predictions
+        )
     return result
 
 
-def settings(job: FineTuning, config: SystemConfig) -> TrainingConfig:
-    """How a system is fine-tuned: what suits it, the user's changes, and the time-box."""
-    chosen = PRETRAINED if isinstance(config.sentence_encoder, PretrainedConfig) else RECURRENT
-    options = apply_changes(asdict(chosen), job.changes)
-    training: TrainingConfig = validated("training", TrainingConfig, options)
-    return replace(training, minutes=job.minutes)
+def _ordered(orderer: Orderer, documents: Sequence[Document], seed: int) -> tuple[Prediction, ...]:
+    return tuple(predict(orderer, documents, shuffles=SHUFFLES, seed=seed))
+
+
+def _result(
+    job: FineTuning, model: Model, training: TrainingConfig, found: FineTuned, data: Splits, minutes: float
+) -> Result:
+    """Test figures in the form of every other training, with those of the old model beside them."""
+    assert found.test is not None
+    return Result(
+        system=model.name,
+        dataset=job.dataset,
+        seed=job.seed,
+        command=command_line(),
+        config={"system": model.config.write(), "training": asdict(training)},
+        data_hash=data.hash,
+        minutes=round(minutes, 2),
+        parameters=sum(parameter.numel() for parameter in model.network.parameters()),
+        valid=plain(found.after if found.improved else found.before),
+        test=plain(found.test.after),
+        notes={"before": plain(found.test.before)},
+    )
 
 
 def _check(job: FineTuning) -> None:
@@ -148,17 +113,18 @@ def _check(job: FineTuning) -> None:
         )
 
 
-def _parsed(job: FineTuning, orderer: Orderer) -> tuple[tuple[Document, ...], tuple[Document, ...]]:
-    """Training and held-out documents with their mentions."""
-    train, valid = job.documents, job.valid
-    if valid is None:
-        teaching = [number for number, document in enumerate(train) if len(document.sentences) > 1]
-        drawn = np.random.default_rng(derived(job.seed, "held out")).permutation(teaching)
-        held = set(drawn[: max(1, len(teaching) // HELD_OUT)].tolist())
-        valid = tuple(document for number, document in enumerate(train) if number in held)
-        train = tuple(document for number, document in enumerate(train) if number not in held)
-    parser = CachedParser(orderer.parser, job.out / "parses")
-    return tuple(parser.mentions(train)), tuple(parser.mentions(valid))
+def _split(job: FineTuning) -> tuple[tuple[Document, ...], tuple[Document, ...]]:
+    """Training and held-out documents."""
+    if job.valid is not None:
+        return job.documents, job.valid
+    teaching = [number for number, document in enumerate(job.documents) if len(document.sentences) > 1]
+    drawn = np.random.default_rng(derived(job.seed, "held out")).permutation(teaching)
+    held = set(drawn[: max(1, len(teaching) // HELD_OUT)].tolist())
+    inside, outside = (
+        tuple(document for number, document in enumerate(job.documents) if (number in held) is kept)
+        for kept in (True, False)
+    )
+    return outside, inside
 
 
 def _trained(

@@ -1,0 +1,101 @@
+"""What fine-tuning is told, how each kind of system is fine-tuned, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.metrics.summary import Spread
+from unshuffle.registry import validated
+from unshuffle.system.config import SystemConfig
+from unshuffle.systems import apply_changes
+from unshuffle.text.document import Document
+from unshuffle.training.config import TrainingConfig
+from unshuffle.training.evaluation import Prediction
+from unshuffle.training.results import plain
+
+PRETRAINED = TrainingConfig(
+    optimizer="adamw",
+    learning_rate=2e-4,
+    encoder_learning_rate=3e-5,
+    weight_decay=0.01,
+    warmup=0.1,
+    clip=1.0,
+    batch=8,
+    epochs=3,
+    patience=2,
+    measure="tau",
+)
+"""For systems on a pretrained transformer: small steps, soon done."""
+RECURRENT = TrainingConfig(batch=16, epochs=15, patience=3, measure="tau")
+"""For all others: the optimiser that they were trained with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FineTuning:
+    """What to adapt, to what, and where to put it."""
+
+    source: str
+    documents: tuple[Document, ...]
+    """In their true order."""
+    valid: tuple[Document, ...] | None = None
+    """To choose the best epoch and to report on; None holds some of the documents out."""
+    test: tuple[Document, ...] = ()
+    """To report on and nothing else."""
+    results: Path | None = None
+    """Folder for the test figures, with the orders beside them."""
+    dataset: str = ""
+    """What the results call the documents."""
+    out: Path
+    changes: tuple[str, ...] = ()
+    """To the settings of training that suit the system, such as `epochs=5`."""
+    minutes: float = 10.0
+    refiner: bool = False
+    """Whether a refiner with encoders of its own is adapted too; one that shares the encoder always is."""
+    parser: str | None = None
+    seed: int = 1
+    resume: bool = False
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Test figures of the old model and of the new one, and the new one's orders."""
+
+    before: Spread
+    after: Spread
+    predictions: tuple[Prediction, ...]
+
+
+@dataclass(frozen=True)
+class FineTuned:
+    """Figures on the held-out documents, mean and spread over shuffles."""
+
+    before: Spread
+    after: Spread
+    documents: int
+    held_out: int
+    improved: bool
+    """Whether the new weights were kept; otherwise the folder holds the old ones."""
+    test: Tested | None = None
+    """On documents that had no part in it, where some were given."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "before": plain(self.before),
+            "after": plain(self.after),
+            "documents": self.documents,
+            "held_out": self.held_out,
+            "improved": self.improved,
+            **({"test": {"before": plain(self.test.before), "after": plain(self.test.after)}} if self.test else {}),
+        }
+
+
+def settings(job: FineTuning, config: SystemConfig) -> TrainingConfig:
+    """How a system is fine-tuned: what suits it, the user's changes, and the time-box."""
+    chosen = PRETRAINED if isinstance(config.sentence_encoder, PretrainedConfig) else RECURRENT
+    options = apply_changes(asdict(chosen), job.changes)
+    training: TrainingConfig = validated("training", TrainingConfig, options)
+    return replace(training, minutes=job.minutes)
