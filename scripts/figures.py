@@ -22,6 +22,7 @@ from unshuffle.systems import load_row, system_names
 
 sys.path.insert(0, str(Path(__file__).parent))
 from measured import accelerated, bulk, serve, speed, speed_figures, table
+from shipped import candidates, fine_tuned, shipped, shipped_short
 
 ROOT = Path(__file__).parent.parent
 PUBLISHED = ROOT / "src" / "unshuffle" / "configs" / "experiments" / "published.toml"
@@ -102,18 +103,6 @@ def systems() -> str:
     return table(["name", "system", "paper", "τ, paper", "τ, here"], rows)
 
 
-def shipped() -> str:
-    """The shipped model on each kind of text."""
-    rows = []
-    for runs in results("default").values():
-        for run in sorted(runs, key=lambda run: run["dataset"]):
-            test = run["test"]
-            measures = [f"{test[name]:.2f}" for name in ("tau", "pmr", "acc_micro", "acc_macro", "head", "tail")]
-            kind = run["dataset"] + (" (windows of 5)" if run.get("windows_of") else "")
-            rows.append([kind, run["split"], str(test["documents"]), *measures])
-    return table(["text", "split", "documents", "τ", "PMR", "Acc micro", "Acc macro", "head", "tail"], rows)
-
-
 def parser() -> str:
     """The shipped parser on UD EWT test."""
     file = ROOT / "results" / "parser" / "ewt-test.json"
@@ -164,6 +153,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "nips": nips,
     "systems": systems,
     "shipped": shipped,
+    "shipped-short": shipped_short,
+    "candidates": candidates,
+    "fine-tuned": fine_tuned,
     "parser": parser,
     "datasets": datasets,
     "leaks": partial(sheets, "leaks"),

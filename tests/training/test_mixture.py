@@ -19,6 +19,8 @@ from unshuffle.training.credits import write_credits
 from unshuffle.training.domains import write_domain_figures
 from unshuffle.training.mixture import MixtureConfig, Source, held_out, training_documents
 from unshuffle.training.recipe import Pass, Recipe
+from unshuffle.training.reliability import reliability_of
+from unshuffle.training.results import read_predictions
 
 SHORT = {f"s{number}": [f"Short {number} {place}." for place in range(4)] for number in range(30)}
 LONG = {f"l{number}": [f"Long {number} {place}." for place in range(33)] for number in range(5)}
@@ -117,4 +119,6 @@ def test_figures_by_kind_of_text_stand_beside_orders_without_training(
         assert run["test"]["documents"] == 6 and run["test"]["shuffles"] == 2
         assert set(run["baselines"]) == {"random", "input", "nearest chain"}
         assert -100 <= run["baselines"]["random"]["tau"] <= 100
-    assert all(path.with_suffix(".orders.jsonl.gz").is_file() for path in paths)
+    for path in paths:  # what the model said of its orders lies beside them
+        again = reliability_of(read_predictions(path.with_suffix(".orders.jsonl.gz")))
+        assert again.error == pytest.approx(found[path.name]["calibration_error"], abs=1e-3)

@@ -14,6 +14,7 @@ from unshuffle.training.corpus import parsed
 from unshuffle.training.evaluation import figures, predict
 from unshuffle.training.mixture import Source, held_out
 from unshuffle.training.recipe import Recipe
+from unshuffle.training.reliability import reliability_of
 from unshuffle.training.results import command_line, commit, plain, versions, write_predictions
 
 
@@ -54,6 +55,7 @@ def write_domain_figures(
                 "minutes": round(seconds / 60, 2),
                 "documents_per_second": round(len(predictions) / seconds, 2),
                 "test": plain(figures(predictions)),
+                "calibration_error": round(reliability_of(predictions).error, 4),
                 "baselines": baselines,
             },
         )

@@ -24,6 +24,8 @@ class Prediction:
     id: str
     shuffle: int
     order: tuple[int, ...]
+    confidence: float | None = None
+    """What the model said of it; None for orders that no model has made."""
 
 
 def shuffled(documents: Iterable[Document], shuffle: int, seed: int) -> Iterator[tuple[Document, list[int]]]:
@@ -46,7 +48,8 @@ def predict(
         for document, (_, permutation), ordering in zip(documents, run, orderings[shuffle::shuffles], strict=True):
             order = tuple(permutation[place] for place in ordering.order)
             # Told apart here, where the text is at hand, so that figures can be had from the predictions alone.
-            yield Prediction(document.id, shuffle, align_repeats(order, range(len(order)), document.sentences))
+            aligned = align_repeats(order, range(len(order)), document.sentences)
+            yield Prediction(document.id, shuffle, aligned, round(ordering.confidence, 4))
 
 
 def figures(predictions: Iterable[Prediction]) -> Spread:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from unshuffle.errors import DataError, MissingExtra
 from unshuffle.files import write_whole
+from unshuffle.metrics.orders import tau
+from unshuffle.training.evaluation import Prediction
 
 BINS = 10
 KINDS = (".svg", ".png", ".pdf")
@@ -64,6 +66,13 @@ def reliability(confidence: ArrayLike, share: ArrayLike, *, bins: int = BINS) ->
         )
     error = sum(row.documents * abs(row.confidence - row.share) for row in rows) / len(given)
     return Reliability(error, tuple(rows), len(given))
+
+
+def reliability_of(predictions: Iterable[Prediction]) -> Reliability:
+    """Of what a model said of its own orders; single sentences tell nothing."""
+    told = [one for one in predictions if one.confidence is not None and len(one.order) > 1]
+    shares = [(1 + tau(one.order, range(len(one.order)))) / 2 for one in told]
+    return reliability([float(one.confidence or 0) for one in told], shares)
 
 
 def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Path) -> None:

@@ -64,7 +64,8 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
         # No time stamp and no name of the temporary file, so that equal predictions are equal files.
         with temporary.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as out:
             for prediction in predictions:
-                out.write((json.dumps(asdict(prediction)) + "\n").encode())
+                row = {name: value for name, value in asdict(prediction).items() if value is not None}
+                out.write((json.dumps(row) + "\n").encode())
 
     write_whole(path, write)
 
@@ -79,7 +80,9 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
     for number, line in enumerate(text.splitlines(), 1):
         try:
             row = json.loads(line)
-            prediction = Prediction(str(row["id"]), int(row["shuffle"]), tuple(int(place) for place in row["order"]))
+            order = tuple(int(place) for place in row["order"])
+            confidence = float(row["confidence"]) if "confidence" in row else None
+            prediction = Prediction(str(row["id"]), int(row["shuffle"]), order, confidence)
         except (ValueError, KeyError, TypeError):
             raise DataError(f"{path} line {number}: expected id, shuffle and order.") from None
         if sorted(prediction.order) != list(range(len(prediction.order))):
