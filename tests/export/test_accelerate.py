@@ -10,6 +10,7 @@ import torch
 
 from tests.export.conftest import Tiny
 from unshuffle.encoders.sentence.bert import Bert
+from unshuffle.encoders.sentence.runners import Stretch
 from unshuffle.errors import ConfigError
 from unshuffle.export import accelerate as part
 from unshuffle.export.accelerate import accelerate
@@ -22,7 +23,7 @@ def orders(orderer: Orderer, tiny: Tiny) -> list[tuple[int, ...]]:
     return [ordering.order for ordering in orderer.order_many(tiny.documents)]
 
 
-def damaged(model: Bert, *, int8: bool) -> bytes:
+def damaged(stretch: Stretch, *, int8: bool) -> bytes:
     """As an export would be that takes the wrong numbers."""
     other = Bert(
         {
@@ -36,7 +37,7 @@ def damaged(model: Bert, *, int8: bool) -> bytes:
     with torch.no_grad():
         for value in other.parameters():
             value.normal_()
-    return bert_graph(other, int8=int8)
+    return bert_graph(Stretch.whole(other), int8=int8)
 
 
 def test_the_folder_is_whole_and_says_what_was_measured(tiny: Tiny, fast: Path) -> None:
@@ -85,4 +86,4 @@ def test_another_model_saved_over_it_runs_its_own_weights(tiny: Tiny, fast: Path
     folder = Path(shutil.copytree(fast, tmp_path / "model"))
     save_model(load_model(str(fast)), folder)
     orderer = Orderer.from_pretrained(folder)
-    assert orderer.model.network.sentence_encoder.pieces.runner is None  # type: ignore[union-attr]
+    assert not orderer.model.network.sentence_encoder.pieces.runners  # type: ignore[union-attr]

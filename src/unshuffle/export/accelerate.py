@@ -13,13 +13,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from unshuffle.encoders.sentence.bert import Bert
 from unshuffle.encoders.sentence.onnx_runner import onnx_is_here
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.export.bert import bert_graph
 from unshuffle.export.comparison import Measured, compared
 from unshuffle.files import read_json, write_json, write_whole
-from unshuffle.system.acceleration import berts
+from unshuffle.system.acceleration import runnables
 from unshuffle.system.folder import HASHED, find_folder
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
@@ -90,8 +89,8 @@ def accelerate(
         raise ConfigError(f"{out}: something is there already. Choose another --out.")
     folder = find_folder(source)
     plain = Orderer.from_pretrained(source, parser=parser, accelerated=False)
-    if not berts(plain.model.network):
-        raise ConfigError(f"{source}: it has no encoder that can be accelerated; a BERT of kind 'transformer' can.")
+    if not runnables(plain.model.network):
+        raise ConfigError(f"{source}: it has no encoder that can be accelerated; a BERT can.")
     models = {"plain": plain}
     if compiled:
         models["compiled"] = Orderer.from_pretrained(source, parser=parser, compile=True)
@@ -129,9 +128,8 @@ def write_folder(network: Network, source: Path, out: Path) -> int:
         shutil.copytree(source / "topics", out / "topics")
     described = read_json(source / "config.json")
     hashes, total = dict(described.get("sha256", {})), 0
-    for name, pieces in berts(network).items():
-        assert isinstance(pieces.model, Bert)
-        content = bert_graph(pieces.model, int8=True)
+    for name, runnable in runnables(network).items():
+        content = bert_graph(runnable.stretch, int8=True)
         write_whole(out / name, partial(_put, content))
         hashes[name] = hashlib.sha256(content).hexdigest()
         total += len(content)

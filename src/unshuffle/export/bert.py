@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unshuffle.encoders.sentence.bert import Bert
-from unshuffle.encoders.sentence.onnx_file import OUTPUT
+from unshuffle.encoders.sentence.onnx_file import OTHER, OUTPUT
+from unshuffle.encoders.sentence.runners import Stretch
 from unshuffle.export.writer import GraphWriter
 
 STEPS = 127
@@ -27,9 +27,9 @@ MIDDLE = 128
 SMALLEST = 1e-12
 
 
-def bert_graph(model: Bert, *, int8: bool) -> bytes:
-    """(pieces, width) embedded, with their layout -> (pieces, width)."""
-    return _Export(int8).written(model)
+def bert_graph(stretch: Stretch, *, int8: bool) -> bytes:
+    """(pieces, width) as the layer before leaves them, with their layout -> (pieces, width)."""
+    return _Export(int8).written(stretch)
 
 
 class _Export:
@@ -37,28 +37,36 @@ class _Export:
         self.to = GraphWriter()
         self.int8 = int8
 
-    def written(self, model: Bert) -> bytes:
+    def written(self, stretch: Stretch) -> bytes:
         if self.int8:
             self._prepare()
-        states, layers = "states", list(model.encoder.layer)  # type: ignore[arg-type]
-        for number, layer in enumerate(layers):
-            states = self._layer(layer, states, OUTPUT if number == len(layers) - 1 else "")
-        width = model.embeddings.word_embeddings.embedding_dim
+        states = "states"
+        for number, (layer, apart) in enumerate(stretch.layers, 1):
+            mask = "mask" if apart is None else self._mask(_array(apart))
+            states = self._layer(layer, states, mask, OUTPUT if number == len(stretch.layers) else "")
+        width = stretch.model.embeddings.word_embeddings.embedding_dim
         inputs = {
             "states": (np.float32, ("pieces", width)),
             "cells": (np.int64, ("rows", "longest")),
             "mask": (np.float32, ("rows", 1, 1, "longest")),
             "place": (np.int64, ("pieces",)),
         }
+        if stretch.apart is not None:
+            inputs[OTHER] = (np.float32, ("rows", 1, "longest", "longest"))
         return self.to.written(inputs, {OUTPUT: (np.float32, ("pieces", width))})  # type: ignore[arg-type]
 
-    def _layer(self, layer: Any, states: str, name: str) -> str:
-        heard = self._attention(layer, states)
+    def _mask(self, apart: NDArray[np.float32]) -> str:
+        """(rows, heads, longest, longest): the empty cells, and what the heads add between parts."""
+        between = self.to.node("Mul", OTHER, self.to.constant(apart[:, None, None]))
+        return self.to.node("Add", between, "mask")
+
+    def _layer(self, layer: Any, states: str, mask: str, name: str) -> str:
+        heard = self._attention(layer, states, mask)
         states = self._projection(layer.attention.output, heard, states)
         inner = self.to.node("Gelu", self._linear(states, *_numbers(layer.intermediate.dense)))
         return self._projection(layer.output, inner, states, name)
 
-    def _attention(self, layer: Any, states: str) -> str:
+    def _attention(self, layer: Any, states: str, mask: str) -> str:
         parts = [_numbers(getattr(layer.attention.self, part)) for part in ("query", "key", "value")]
         width = len(parts[0][1])
         size = width // layer.heads
@@ -76,7 +84,7 @@ class _Export:
                 strict=True,
             )
         )
-        weights = self.to.node("Softmax", self.to.node("Add", self.to.node("MatMul", query, key), "mask"), axis=-1)
+        weights = self.to.node("Softmax", self.to.node("Add", self.to.node("MatMul", query, key), mask), axis=-1)
         heard = self.to.node("Transpose", self.to.node("MatMul", weights, value), perm=[0, 2, 1, 3])
         flat = self.to.node("Reshape", heard, self.to.constant(np.array([-1, width])))
         return self.to.node("Gather", flat, "place", axis=0)

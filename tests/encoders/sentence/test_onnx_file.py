@@ -10,6 +10,7 @@ import pytest
 from unshuffle.encoders.sentence.bert import Bert
 from unshuffle.encoders.sentence.onnx_file import check_onnx
 from unshuffle.encoders.sentence.onnx_runner import OnnxRunner
+from unshuffle.encoders.sentence.runners import Stretch
 from unshuffle.errors import ConfigError
 
 onnx = pytest.importorskip("onnx", reason="needs the 'onnx' extra")
@@ -21,7 +22,7 @@ def content() -> bytes:
     from unshuffle.export.bert import bert_graph
 
     sizes = {"vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
-    return bert_graph(Bert({**sizes, "intermediate_size": 8}), int8=True)
+    return bert_graph(Stretch.whole(Bert({**sizes, "intermediate_size": 8})), int8=True)
 
 
 def kept_elsewhere(model: Any) -> None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import copy
 import shutil
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from tests.encoders.made_up import WORDS, collated, corpus
 from unshuffle.encoders.sentence import compiled
+from unshuffle.encoders.sentence import pieces as pieces_module
+from unshuffle.encoders.sentence.bert import Bert
 from unshuffle.encoders.sentence.compiled import Compiled, compiler
 from unshuffle.encoders.sentence.pieces import Pieces
 from unshuffle.encoders.sentence.pretrained import PretrainedConfig
-from unshuffle.encoders.sentence.runners import Layout
+from unshuffle.encoders.sentence.runners import Layout, Runner, Stretch
+from unshuffle.encoders.sentence.transformer_set import TransformerSet, TransformerSetConfig
 from unshuffle.errors import ConfigError
 
 SIZES = {
@@ -26,6 +31,7 @@ SIZES = {
     "intermediate_size": 48,
     "max_position_embeddings": 40,
 }
+ALL = (0, 3)
 LENGTHS = torch.tensor([5, 1, 9, 5, 30, 12])
 
 
@@ -48,12 +54,15 @@ def read(pieces: Pieces, lengths: Tensor = LENGTHS) -> Tensor:
 def onnx_runner(pieces: Pieces, *, int8: bool) -> Any:
     pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
     pytest.importorskip("onnx", reason="needs the 'onnx' extra")
-    from unshuffle.encoders.sentence.bert import Bert
     from unshuffle.encoders.sentence.onnx_runner import OnnxRunner
     from unshuffle.export.bert import bert_graph
 
+    return OnnxRunner(bert_graph(whole(pieces), int8=int8), where="here")
+
+
+def whole(pieces: Pieces) -> Stretch:
     assert isinstance(pieces.model, Bert)
-    return OnnxRunner(bert_graph(pieces.model, int8=int8), where="here")
+    return Stretch.whole(pieces.model)
 
 
 def test_a_layout_finds_every_piece_again() -> None:
@@ -70,20 +79,20 @@ def test_a_layout_has_no_size_of_one() -> None:
 
 def test_onnx_in_32_bits_equals_torch(pieces: Pieces) -> None:
     expected = read(pieces)
-    pieces.runner = onnx_runner(pieces, int8=False)
+    pieces.runners[ALL] = onnx_runner(pieces, int8=False)
     torch.testing.assert_close(read(pieces), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_onnx_in_8_bits_is_near(pieces: Pieces) -> None:
     expected = read(pieces)
-    pieces.runner = onnx_runner(pieces, int8=True)
+    pieces.runners[ALL] = onnx_runner(pieces, int8=True)
     found = read(pieces)
     assert not torch.equal(found, expected)
     assert (found - expected).norm() < 0.1 * expected.norm()
 
 
 def test_in_8_bits_too_batching_changes_no_result(pieces: Pieces) -> None:
-    pieces.runner = onnx_runner(pieces, int8=True)
+    pieces.runners[ALL] = onnx_runner(pieces, int8=True)
     ids = torch.arange(int(LENGTHS.sum())) * 7 % 60
     with torch.inference_mode():
         together = pieces(ids, LENGTHS)
@@ -96,7 +105,7 @@ def test_what_is_compiled_equals_what_is_not(pieces: Pieces, monkeypatch: pytest
     monkeypatch.setattr(torch, "compile", lambda function, **options: function)
     monkeypatch.setenv("CXX", "true")
     expected = read(pieces)
-    pieces.runner = Compiled(pieces.model)  # type: ignore[arg-type]
+    pieces.runners[ALL] = Compiled(whole(pieces))
     torch.testing.assert_close(read(pieces), expected, rtol=1e-4, atol=1e-4)
 
 
@@ -105,7 +114,7 @@ def test_compiled_layers_equal_the_others(pieces: Pieces) -> None:
     if shutil.which(compiler()) is None:
         pytest.skip(f"needs a C++ compiler ({compiler()})")
     expected, alone = read(pieces), read(pieces, LENGTHS[:1])
-    pieces.runner = Compiled(pieces.model)  # type: ignore[arg-type]
+    pieces.runners[ALL] = Compiled(whole(pieces))
     torch.testing.assert_close(read(pieces), expected, rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(read(pieces, LENGTHS[:1]), alone, rtol=1e-4, atol=1e-4)
 
@@ -113,7 +122,7 @@ def test_compiled_layers_equal_the_others(pieces: Pieces) -> None:
 def test_without_a_compiler_one_line_says_what_to_install(pieces: Pieces, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(ConfigError, match=r"no C\+\+ compiler 'no-such-compiler'\. Install one"):
-        Compiled(pieces.model)  # type: ignore[arg-type]
+        Compiled(whole(pieces))
 
 
 def test_what_cannot_be_compiled_is_one_line(pieces: Pieces, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +133,7 @@ def test_what_cannot_be_compiled_is_one_line(pieces: Pieces, monkeypatch: pytest
     monkeypatch.setattr(torch, "compile", lambda function, **options: function)
     monkeypatch.setattr(compiled, "_layer", fails)
     with pytest.raises(ConfigError, match=r"\(Python.h: no such file\)\. Leave compile out\.$"):
-        Compiled(pieces.model)  # type: ignore[arg-type]
+        Compiled(whole(pieces))
 
 
 class Double:
@@ -134,13 +143,66 @@ class Double:
 
 def test_other_weights_end_a_runner(pieces: Pieces) -> None:
     plain = read(pieces)
-    pieces.runner = Double()
+    pieces.runners[ALL] = Double()
     assert not torch.equal(read(pieces), plain)
-    assert torch.equal(read(copy.deepcopy(pieces)), plain) and pieces.runner is not None
+    assert torch.equal(read(copy.deepcopy(pieces)), plain) and pieces.runners
     pieces.load_state_dict(pieces.state_dict())
-    assert pieces.runner is None
-    pieces.runner = Double()
+    assert not pieces.runners
+    pieces.runners[ALL] = Double()
     pieces.eval()
-    assert pieces.runner is not None
+    assert pieces.runners
     pieces.train().eval()
     assert torch.equal(read(pieces), plain)
+
+
+def set_encoder() -> TransformerSet:
+    """One layer in which sentences are alone, two in which they meet; heads differ in how they listen."""
+    torch.manual_seed(3)
+    encoder = TransformerSet(TransformerSetConfig(architecture=SIZES, alone=1), words=WORDS).eval()
+    with torch.no_grad():
+        encoder.apart.normal_(0, 0.2)
+        for name, value in encoder.pieces.named_parameters():
+            value.normal_(float("LayerNorm.weight" in name), 0.3)
+    return encoder
+
+
+def run_by(encoder: TransformerSet, make: Callable[[Stretch], Runner]) -> None:
+    for stretch in encoder.stretches():
+        encoder.pieces.runners[stretch.first, stretch.last] = make(stretch)
+
+
+def onnx(stretch: Stretch) -> Runner:
+    pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
+    pytest.importorskip("onnx", reason="needs the 'onnx' extra")
+    from unshuffle.encoders.sentence.onnx_runner import OnnxRunner
+    from unshuffle.export.bert import bert_graph
+
+    return OnnxRunner(bert_graph(stretch, int8=False), where="here")
+
+
+@pytest.mark.parametrize("make", [onnx, Compiled], ids=["onnx", "compiled"])
+def test_sentences_meet_in_a_runner_as_they_do_in_the_layers(
+    make: Callable[[Stretch], Runner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
+    monkeypatch.setenv("CXX", "true")
+    encoder, batch = set_encoder(), collated(corpus(pieces=True))
+    with torch.inference_mode():
+        expected = encoder(batch)
+        run_by(encoder, make)
+        found = encoder(batch)
+        deaf = copy.deepcopy(encoder)
+        deaf.apart.fill_(-1e3)
+        assert not torch.allclose(deaf(batch).sentences, expected.sentences, atol=1e-2)  # meeting does something
+    torch.testing.assert_close(found.sentences, expected.sentences, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(found.entities, expected.entities, rtol=1e-4, atol=1e-4)
+
+
+def test_a_text_too_long_for_a_runner_goes_through_the_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, batch = set_encoder(), collated(corpus(pieces=True))
+    with torch.inference_mode():
+        expected = encoder(batch).sentences
+        encoder.pieces.runners[1, 3] = Double()
+        assert not torch.equal(encoder(batch).sentences, expected)
+        monkeypatch.setattr(pieces_module, "RUN_CELLS", 0)
+        assert torch.equal(encoder(batch).sentences, expected)

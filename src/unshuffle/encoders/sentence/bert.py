@@ -67,11 +67,6 @@ class Bert(nn.Module):
             _Layer(width, inner, heads, epsilon, dropouts) for _ in range(int(description.get("num_hidden_layers", 12)))
         )
 
-    def forward(self, ids: Tensor, place: Tensor, segments: Tensor | None, groups: Sequence[Group]) -> Tensor:
-        """(pieces,) with their places in their sequences -> (pieces, width)."""
-        states: Tensor = self.embeddings(ids, place, torch.zeros_like(ids) if segments is None else segments)
-        return self.climb(states, groups, 0, len(self.layers))
-
     @property
     def layers(self) -> nn.ModuleList:
         """The stack."""

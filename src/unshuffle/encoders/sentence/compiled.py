@@ -11,28 +11,28 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 
-from unshuffle.encoders.sentence.bert import Bert
-from unshuffle.encoders.sentence.runners import Layout
+from unshuffle.encoders.sentence.runners import Layout, Stretch
 from unshuffle.errors import ConfigError
 
 
 class Compiled:
     """Runs one compiled layer for each of the stack: they differ in their numbers only."""
 
-    def __init__(self, model: Bert) -> None:
+    def __init__(self, stretch: Stretch) -> None:
         """Compiles at once, so that what is missing is said before the first document."""
         if shutil.which(compiler()) is None:
             raise ConfigError(
                 f"compile: there is no C++ compiler '{compiler()}'. Install one (Debian: apt-get install g++), "
                 "name yours in CXX, or leave compile out."
             )
-        self._layers: list[Any] = list(model.encoder.layer)  # type: ignore[arg-type]
+        self._layers = stretch.layers
         self._step = torch.compile(_layer, dynamic=True)
-        width = model.embeddings.word_embeddings.embedding_dim
+        width = stretch.model.embeddings.word_embeddings.embedding_dim
         try:
             with torch.inference_mode():
-                here = torch.tensor([[True, True, True], [True, True, False]], device=next(model.parameters()).device)
-                self(torch.zeros(5, width, device=here.device), Layout.of(here))
+                device = next(stretch.model.parameters()).device
+                here = torch.tensor([[True, True, True], [True, True, False]], device=device)
+                self(torch.zeros(5, width, device=device), Layout.of(here, None if stretch.apart is None else ~here))
         except Exception as error:  # of many kinds: no header files, no room, a processor it does not know
             reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
             raise ConfigError(
@@ -41,8 +41,11 @@ class Compiled:
 
     def __call__(self, states: Tensor, layout: Layout) -> Tensor:
         """(pieces, width) -> (pieces, width)."""
-        for layer in self._layers:
-            states = self._step(layer, states, layout.cells, layout.mask, layout.place)
+        for layer, apart in self._layers:
+            mask = layout.mask
+            if apart is not None and layout.other is not None:
+                mask = mask + layout.other * apart[:, None, None]  # (rows, heads, longest, longest)
+            states = self._step(layer, states, layout.cells, mask, layout.place)
         return states
 
 

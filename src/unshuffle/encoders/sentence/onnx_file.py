@@ -16,7 +16,9 @@ STANDARD = frozenset(
 KINDS = {"": STANDARD, "ai.onnx": STANDARD, "com.microsoft": frozenset({"MatMulIntegerToFloat"})}
 """Operations that an encoder is made of, by domain: none calls a graph, reads a file or names a library."""
 
-INPUTS = ("states", "cells", "mask", "place")
+INPUTS = ("cells", "mask", "place", "states")
+OTHER = "other"
+"""A further input of layers in which parts of a text meet."""
 OUTPUT = "answer"
 
 
@@ -37,8 +39,8 @@ def _fault(model: Any, external: int) -> str:
     graph = model.graph
     if model.functions or model.training_info or graph.sparse_initializer or graph.quantization_annotation:
         return "it defines functions, training or annotations"
-    names = [value.name for value in graph.input]
-    if sorted(names) != sorted(INPUTS) or [value.name for value in graph.output] != [OUTPUT]:
+    names = sorted(value.name for value in graph.input if value.name != OTHER)
+    if names != sorted(INPUTS) or [value.name for value in graph.output] != [OUTPUT]:
         return "it takes or gives other things"
     for node in graph.node:
         if node.op_type not in KINDS.get(node.domain, ()):

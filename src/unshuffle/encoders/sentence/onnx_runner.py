@@ -39,6 +39,8 @@ class OnnxRunner:
     def __call__(self, states: Tensor, layout: Layout) -> Tensor:
         """(pieces, width) -> (pieces, width)."""
         given = {"states": states, "cells": layout.cells, "mask": layout.mask, "place": layout.place}
+        if layout.other is not None:
+            given["other"] = layout.other
         arrays = {name: value.detach().numpy() for name, value in given.items()}
         (found,) = self._tried(lambda: self._session.run([OUTPUT], arrays))
         answer = torch.from_numpy(found)

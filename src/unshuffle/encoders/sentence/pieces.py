@@ -20,6 +20,10 @@ TWO_SEPARATORS = POSITIONS_AFTER_PADDING | {"bart"}
 """Kinds that are trained with two separators between the sentences of a pair."""
 
 
+RUN_CELLS = 1 << 21
+"""Pairs of pieces that a runner is given at once where parts of a text listen differently to each other."""
+
+
 class Pieces(nn.Module):
     """Contextual vectors of word pieces; a frozen transformer always computes as in inference."""
 
@@ -39,49 +43,58 @@ class Pieces(nn.Module):
         self.separators = 2 if found.kind in TWO_SEPARATORS else 1
         self.knows_segments = found.segments > 1
         self.frozen = freeze(found, config)
-        self.runner: Runner | None = None
-        """Takes the layers' place in inference; made for the weights as they are, so other weights end it."""
-        self.register_load_state_dict_post_hook(_forget_runner)  # type: ignore[no-untyped-call]
+        self.runners: dict[tuple[int, int], Runner] = {}
+        """Take the place of layers, from one to before another, in inference; made for the weights as they are, so
+        other weights end them."""
+        self.register_load_state_dict_post_hook(_forget_runners)  # type: ignore[no-untyped-call]
         self.train(self.training)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy runs the layers itself: what stands in for them belongs to this process and these weights."""
-        return {**self.__dict__, "runner": None}
+        return {**self.__dict__, "runners": {}}
 
     def train(self, mode: bool = True) -> Pieces:
         """Never lets a frozen transformer drop anything, so what it says may be kept."""
         super().train(mode)
         if mode:
-            self.runner = None
+            self.runners = {}
         if self.frozen:
             self.model.eval()
         return self
 
-    def lower(self, ids: Tensor, lengths: Tensor, layers: int) -> Tensor:
-        """As `forward`, but only through so many of the lowest layers of a BERT."""
-        assert isinstance(self.model, Bert)
-        states: Tensor = self.model.embeddings(ids, place_of_piece(lengths), torch.zeros_like(ids))
-        return self.model.climb(states, groups_of(lengths, self.budget), 0, layers)
+    def forward(
+        self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None, layers: int | None = None
+    ) -> Tensor:
+        """(pieces,) of sequences with these lengths, end to end -> (pieces, width).
 
-    def forward(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
-        """(pieces,) of sequences with these lengths, end to end -> (pieces, width)."""
+        `layers`: only through so many of the lowest layers of a BERT.
+        """
         if not len(lengths):
             return next(self.model.parameters()).new_zeros(0, self.width)
         groups = groups_of(lengths, self.budget)
         if not isinstance(self.model, Bert):
             return self._padded(ids, segments, groups)
+        last = len(self.model.layers) if layers is None else layers
+        segments = torch.zeros_like(ids) if segments is None else segments
+        states: Tensor = self.model.embeddings(ids, place_of_piece(lengths), segments)
+        return self.climb(states, groups, 0, last)
+
+    def climb(self, states: Tensor, groups: list[Group], first: int, last: int, apart: Tensor | None = None) -> Tensor:
+        """(pieces, width) through the layers of a BERT from `first` to before `last`, by a runner where there is one.
+
+        `apart`: (layers, heads) what pieces of other parts of a sequence get on top.
+        """
+        assert isinstance(self.model, Bert)
         if self.training:
-            return self.model(ids, place_of_piece(lengths), segments, groups)  # type: ignore[no-any-return]
-        place, found = place_of_piece(lengths), []
+            return self.model.climb(states, groups, first, last, apart)
+        runner, found = self.runners.get((first, last)), []
         for group in groups:  # a group at a time bounds the memory of inference
             own = group.alone()
-            part = None if segments is None else segments[group.place]
-            if self.runner is None:
-                found.append(self.model(ids[group.place], place[group.place], part, [own]))
+            # A runner makes the whole of the attention at once; the layers make that of a long text in steps.
+            if runner is None or (apart is not None and group.here.numel() * group.here.shape[1] > RUN_CELLS):
+                found.append(self.model.climb(states[group.place], [own], first, last, apart))
             else:
-                part = torch.zeros_like(own.place) if part is None else part
-                states: Tensor = self.model.embeddings(ids[group.place], place[group.place], part)
-                found.append(self.runner(states, Layout.of(group.here)))
+                found.append(runner(states[group.place], Layout.of(group.here, group.part)))
         return in_place(found, groups)
 
     def _padded(self, ids: Tensor, segments: Tensor | None, groups: list[Group]) -> Tensor:
@@ -162,5 +175,5 @@ def _table(values: Tensor, here: Tensor, padding: int) -> Tensor:
     return torch.full(here.shape, padding, dtype=values.dtype, device=values.device).masked_scatter(here, values)
 
 
-def _forget_runner(module: Pieces, incompatible: Any) -> None:
-    module.runner = None
+def _forget_runners(module: Pieces, incompatible: Any) -> None:
+    module.runners = {}

@@ -17,11 +17,11 @@ from unshuffle.encoders.sentence.pieces import (
     Pieces,
     entity_vectors,
     groups_of,
-    in_place,
     place_of_piece,
     read_pieces,
 )
 from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.encoders.sentence.runners import Stretch
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch, add_into, taken
 
@@ -75,7 +75,7 @@ class TransformerSet(nn.Module):
         own = lengths[tokens.distinct]  # (sentences,)
         sentence, place = segment_of(own), place_of_piece(own)
         old_first, first = (lengths.cumsum(0) - lengths)[tokens.distinct], own.cumsum(0) - own
-        states = self.pieces.lower(tokens.ids[read], lengths, self.config.alone)
+        states = self.pieces(tokens.ids[read], lengths, layers=self.config.alone)
         states = self._meet(taken(states, old_first[sentence] + place), sentence, own, graph)
         mention, word = batch.spans[:, read[batch.spans[1]]]
         speaker = graph.mentions[1, mention]
@@ -94,12 +94,15 @@ class TransformerSet(nn.Module):
             replace(group, part=group.table(sentence[:, None]).squeeze(-1))
             for group in groups_of(lengths, self.pieces.budget)
         ]
-        model, first = self.pieces.model, self.config.alone
+        return self.pieces.climb(states, groups, *self._meeting, SCALE * self.apart)
+
+    def stretches(self) -> list[Stretch]:
+        """The layers in which sentences are alone, and those in which they meet."""
+        model, (first, last) = self.pieces.model, self._meeting
         assert isinstance(model, Bert)
-        last = len(model.layers)
-        if self.training:
-            return model.climb(states, groups, first, last, SCALE * self.apart)
-        found = []
-        for group in groups:  # a group at a time bounds the memory of inference
-            found.append(model.climb(states[group.place], [group.alone()], first, last, SCALE * self.apart))
-        return in_place(found, groups)
+        above = Stretch(model, first, last, SCALE * self.apart.detach())
+        return [Stretch(model, 0, first), above] if first else [above]
+
+    @property
+    def _meeting(self) -> tuple[int, int]:
+        return self.config.alone, self.config.alone + len(self.apart)
