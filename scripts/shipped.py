@@ -43,32 +43,38 @@ def shipped_short() -> str:
     return table(["text", "documents", "τ", "PMR"], rows)
 
 
+def by_kind(folders: dict[str, Path]) -> tuple[list[str], dict[str, list[str]]]:
+    """The kinds of text, and by label: τ on each, their mean, and the documents ordered in a second."""
+    found = {label: {run["dataset"]: run for run in runs(folder)} for label, folder in folders.items()}
+    kinds = sorted({kind for one in found.values() for kind in one})
+    rows = {}
+    for label, one in found.items():
+        taus = [one[kind]["test"]["tau"] for kind in kinds]
+        speed = statistics.harmonic_mean([run["documents_per_second"] for run in one.values()])
+        rows[label] = [*(f"{tau:.1f}" for tau in (*taus, statistics.mean(taus))), f"{speed:.1f}"]
+    return kinds, rows
+
+
 def candidates() -> str:
-    """τ of each candidate on the validation texts, what it was trained on, and how fast it orders."""
-    rows = []
-    kinds: list[str] = []
-    for folder in sorted(path for path in (RESULTS / "candidates").glob("*") if path.is_dir()):
-        for file in sorted(folder.glob("training-*.json")):
-            trained = json.loads(file.read_text(encoding="utf-8"))
-            found = {run["dataset"]: run for run in runs(folder) if run["seed"] == trained["seed"]}
-            kinds = kinds or list(found)
-            speed = statistics.harmonic_mean([run["documents_per_second"] for run in found.values()])
-            taus = [run["test"]["tau"] for run in found.values()]
-            rows.append(
-                (
-                    statistics.mean(taus),
-                    [
-                        trained["title"],
-                        *(f"{found[kind]['test']['tau']:.1f}" for kind in kinds),
-                        f"{statistics.mean(taus):.1f}",
-                        f"{speed:.1f}",
-                        f"{trained['documents']:,}",
-                        f"{trained['minutes']:.0f}",
-                    ],
-                )
-            )
-    head = ["candidate", *kinds, "mean", "documents/s", "training documents", "minutes"]
-    return table(head, [row for _, row in sorted(rows, key=lambda row: row[0])])
+    """τ of each candidate on the validation texts, how fast it orders, and what it was trained on."""
+    files = sorted((RESULTS / "candidates").glob("*/training-*.json"))
+    trained = {one["title"]: one | {"file": file} for file in files if (one := json.loads(file.read_text("utf-8")))}
+    kinds, rows = by_kind({title: one["file"].parent for title, one in trained.items()})
+    ordered = sorted(rows.items(), key=lambda row: float(row[1][len(kinds)]))
+    head = ["candidate", *kinds, "mean τ", "documents/s", "training documents", "minutes"]
+    return table(
+        head,
+        [
+            [title, *row, f"{trained[title]['documents']:,}", f"{trained[title]['minutes']:.0f}"]
+            for title, row in ordered
+        ],
+    )
+
+
+def passes() -> str:
+    """τ on the validation texts after each pass of the recipe."""
+    kinds, rows = by_kind({folder.name: folder for folder in sorted((RESULTS / "passes").glob("*"))})
+    return table(["after pass", *kinds, "mean τ", "documents/s"], [[label, *row] for label, row in rows.items()])
 
 
 def fine_tuned() -> str:
