@@ -18,7 +18,8 @@ def experiment(
     ] = Path("results"),
     runs: Annotated[Path, typer.Option(help="Folder of models and stages that all experiments share.")] = Path("runs"),
     minutes: Annotated[float, typer.Option(min=0, help="Time for all trainings together; 0 for no limit.")] = 0.0,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from 1 on.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,
+    first_seed: Annotated[int, typer.Option(min=1, help="The first of them: others may be trained side by side.")] = 1,
     systems: Annotated[str, typer.Option(help="Rows to take in place of the experiment's, with commas.")] = "",
     change: Annotated[
         list[str] | None,
@@ -51,7 +52,7 @@ def experiment(
             out,
             runs,
             minutes=minutes,
-            seeds=range(1, seeds + 1),
+            seeds=range(first_seed, first_seed + seeds),
             systems=[row.strip() for row in systems.split(",") if row.strip()],
             changes=change or [],
             texts=texts or [],
