@@ -6,26 +6,27 @@ import pytest
 
 from tests.fixtures.tiny import tiny_model
 from unshuffle.errors import ConfigError
+from unshuffle.system.assemble import pieces_per_sentence
 from unshuffle.system.calibration import Calibration, Evidence
 from unshuffle.system.folder import load_model, save_model
 from unshuffle.system.orderer import Orderer
 
-SOME = Calibration(intercept=-0.3, agreement=0.8, choice=0.5, length=-0.2)
+SOME = Calibration(intercept=-0.3, agreement=0.8, choice=0.5, length=-0.2, pieces=0.1)
 SENTENCES = ["One apple.", "Two apples fell.", "Three more."]
 
 
 def test_confidence_rises_with_agreement_and_stays_a_chance() -> None:
-    chances = [SOME.confidence(Evidence(agreement, -3.0, 6)) for agreement in np.linspace(0, 1, 21)]
+    chances = [SOME.confidence(Evidence(agreement, -3.0, 6, 20.0)) for agreement in np.linspace(0, 1, 21)]
     assert chances == sorted(chances)
     assert chances[0] > 0 and chances[-1] < 1
 
 
 def test_a_single_sentence_cannot_be_wrong() -> None:
-    assert SOME.confidence(Evidence(1.0, 0.0, 1)) == 1
+    assert SOME.confidence(Evidence(1.0, 0.0, 1, 20.0)) == 1
 
 
 def test_impossible_evidence_is_still_answered() -> None:
-    assert 0 <= SOME.confidence(Evidence(0.0, -1e9, 500)) <= 1
+    assert 0 <= SOME.confidence(Evidence(0.0, -1e9, 500, 1.0)) <= 1
 
 
 def test_knots_bend_the_curve() -> None:
@@ -37,6 +38,13 @@ def test_knots_bend_the_curve() -> None:
 def test_what_is_written_is_read_back() -> None:
     bent = replace(SOME, knots=((0.2, 0.4), (0.8, 0.6)))
     assert Calibration.read(bent.write()) == bent
+
+
+def test_a_file_from_before_the_length_of_sentences_was_looked_at_still_counts() -> None:
+    older = {name: value for name, value in SOME.write().items() if name != "pieces"}
+    short, long = (Evidence(0.8, -3.0, 6, pieces) for pieces in (5.0, 40.0))
+    assert Calibration.read(older).confidence(short) == Calibration.read(older).confidence(long)
+    assert SOME.confidence(short) < SOME.confidence(long)
 
 
 @pytest.mark.parametrize(
@@ -64,5 +72,6 @@ def test_a_model_folder_carries_it(tmp_path: Path) -> None:
     save_model(replace(model, calibration=SOME.write()), tmp_path)
     found = Orderer(load_model(str(tmp_path))).order(SENTENCES)
     assert found.order == raw.order
-    expected = SOME.confidence(Evidence(raw.confidence, np.log(raw.probability), 3))
+    pieces = pieces_per_sentence([encoded.ids for encoded in model.preparer.tokenizer.encode(SENTENCES)])
+    expected = SOME.confidence(Evidence(raw.confidence, np.log(raw.probability), 3, pieces))
     assert found.confidence == pytest.approx(expected, abs=1e-6)

@@ -16,7 +16,7 @@ def overconfident(count: int, seed: int) -> list[Observed]:
         truth = rng.uniform(0.4, 1.0)
         agreement = min(1.0, truth + 0.02 * size)
         share = float(np.clip(truth + rng.normal(0, 0.1), 0, 1))
-        found.append(Observed(Evidence(agreement, float(-2 * size * (1 - truth)), size), share))
+        found.append(Observed(Evidence(agreement, float(-2 * size * (1 - truth)), size, 20.0), share))
     return found
 
 
@@ -31,7 +31,7 @@ def test_calibrated_confidence_meets_the_truth_on_other_documents(method: str) -
 
 
 def test_weights_decide_whose_truth_counts() -> None:
-    same = Evidence(0.8, -3.0, 6)
+    same = Evidence(0.8, -3.0, 6, 20.0)
     observed = [Observed(same, 1.0), Observed(same, 0.0)] * 50
     calibration = fit_calibration(observed, [9.0, 1.0] * 50)
     assert calibration.confidence(same) == pytest.approx(0.9, abs=0.02)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import replace
 from itertools import pairwise
 
@@ -33,6 +33,7 @@ def assembled(
         agreement=agreement(best[0].order, pairs),
         log_probability=found.log_probabilities[0],
         sentences=item.graph.sentences,
+        pieces=pieces_per_sentence(item.words),
     )
     return Ordering(
         id=item.id,
@@ -44,6 +45,11 @@ def assembled(
         n_best=tuple(best[:n_best]),
         why=reasons(best[0].order, pairs, item.graph),
     )
+
+
+def pieces_per_sentence(words: Sequence[Sized]) -> float:
+    """Mean length of the sentences, in what the model reads."""
+    return sum(map(len, words)) / max(len(words), 1)
 
 
 def finished(ordering: Ordering, document: Document, keep_if_unsure: float | None) -> Ordering:

@@ -12,6 +12,8 @@ import numpy as np
 from unshuffle.errors import ConfigError
 
 FORMAT = 1
+WEIGHTS = ("intercept", "agreement", "choice", "length", "pieces")
+"""Of the features, in their order; a file from before the last of them goes without it."""
 SUREST = 0.999
 """Agreement is cut here, since orders that were never found cannot disagree."""
 LEAST_CHOICE = -10.0
@@ -26,12 +28,15 @@ class Evidence:
     """Mean probability of the order's pairs among the orders that the search found."""
     log_probability: float
     sentences: int
+    pieces: float
+    """Words or word pieces that a sentence has on average: short ones say less of where they belong."""
 
-    def features(self) -> tuple[float, float, float, float]:
-        """One, log-odds of the agreement, mean log-probability of a choice, logarithm of the length."""
+    def features(self) -> tuple[float, ...]:
+        """One, log-odds of the agreement, mean log-probability of a choice, logarithms of both lengths."""
         agreement = min(max(self.agreement, 1 - SUREST), SUREST)
         choice = max(self.log_probability / max(self.sentences - 1, 1), LEAST_CHOICE)
-        return 1.0, math.log(agreement / (1 - agreement)), choice, math.log(self.sentences)
+        odds = math.log(agreement / (1 - agreement))
+        return 1.0, odds, choice, math.log(self.sentences), math.log(max(self.pieces, 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +50,7 @@ class Calibration:
     agreement: float
     choice: float
     length: float
+    pieces: float = 0.0
     knots: tuple[tuple[float, float], ...] = ()
     """Points (before, after) of the curve, both rising; empty for none."""
 
@@ -52,7 +58,7 @@ class Calibration:
         """Expected share of rightly ordered pairs; a single sentence has none that could be wrong."""
         if evidence.sentences < 2:
             return 1.0
-        weights = (self.intercept, self.agreement, self.choice, self.length)
+        weights = (self.intercept, self.agreement, self.choice, self.length, self.pieces)
         score = sum(weight * feature for weight, feature in zip(weights, evidence.features(), strict=True))
         chance = 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
         return self.curved(chance)
@@ -71,17 +77,16 @@ class Calibration:
     @classmethod
     def read(cls, plain: Any, where: str = "calibration.json") -> Calibration:
         """The reverse of `write`, checked number by number."""
-        names = ("intercept", "agreement", "choice", "length")
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
             raise ConfigError(f"{where}: not a calibration of this program. Fit it again with `unshuffle calibrate`.")
         knots = plain.get("knots", [])
-        numbers = [plain.get(name) for name in names]
+        numbers: list[Any] = [plain.get(name, 0.0 if name == "pieces" else None) for name in WEIGHTS]
         if not isinstance(knots, list | tuple) or not all(_is_point(knot) for knot in knots):
             raise ConfigError(f"{where}: 'knots' are not pairs of numbers. Fit it again with `unshuffle calibrate`.")
         if not all(_is_number(number) for number in numbers) or not _rising(knots):
             raise ConfigError(f"{where}: its numbers are not usable. Fit it again with `unshuffle calibrate`.")
         return cls(
-            **{name: float(plain[name]) for name in names},
+            **{name: float(number) for name, number in zip(WEIGHTS, numbers, strict=True)},
             knots=tuple((float(before), float(after)) for before, after in knots),
         )
 

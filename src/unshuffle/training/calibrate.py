@@ -14,7 +14,8 @@ from unshuffle.errors import DataError
 from unshuffle.metrics.orders import tau
 from unshuffle.metrics.summary import OrderPair
 from unshuffle.seeds import derived
-from unshuffle.system.calibration import Calibration, Evidence
+from unshuffle.system.assemble import pieces_per_sentence
+from unshuffle.system.calibration import WEIGHTS, Calibration, Evidence
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.evaluation import shuffled
@@ -99,7 +100,8 @@ def observe(orderer: Orderer, documents: Iterable[Document], *, seed: int = 1) -
         gold = tuple(np.argsort(permutation).tolist())
         order = OrderPair(ordering.order, gold, document.sentences).aligned()
         log_probability = math.log(max(ordering.probability, 1e-300))
-        evidence = Evidence(ordering.confidence, log_probability, len(order))
+        words = [encoded.ids for encoded in orderer.model.preparer.tokenizer.encode(document.sentences)]
+        evidence = Evidence(ordering.confidence, log_probability, len(order), pieces_per_sentence(words))
         found.append(Observed(evidence, (1 + tau(order, gold)) / 2))
     return found
 
@@ -113,7 +115,7 @@ def fit_calibration(
     weight = np.ones(len(share)) if weights is None else np.asarray(weights, np.float64)
     weight = weight * len(weight) / weight.sum()
     numbers = logistic(features, share, weight)
-    plain = Calibration(**dict(zip(("intercept", "agreement", "choice", "length"), numbers.tolist(), strict=True)))
+    plain = Calibration(**dict(zip(WEIGHTS, numbers.tolist(), strict=True)))
     if method == "logistic":
         return plain
     chance = np.array([plain.confidence(one.evidence) for one in observed])
