@@ -22,7 +22,7 @@ from unshuffle.systems import load_row, system_names
 
 sys.path.insert(0, str(Path(__file__).parent))
 from measured import accelerated, bulk, serve, speed, speed_figures, table
-from shipped import candidates, fine_tuned, passes, shipped, shipped_short
+from shipped import candidates, fine_tuned, passes, shipped, shipped_short, tried
 
 ROOT = Path(__file__).parent.parent
 PUBLISHED = ROOT / "src" / "unshuffle" / "configs" / "experiments" / "published.toml"
@@ -156,6 +156,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "shipped-short": shipped_short,
     "candidates": candidates,
     "passes": passes,
+    "tried": tried,
     "fine-tuned": fine_tuned,
     "parser": parser,
     "datasets": datasets,

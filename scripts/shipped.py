@@ -71,6 +71,12 @@ def candidates() -> str:
     )
 
 
+def tried() -> str:
+    """τ on the validation texts of what was tried and not kept."""
+    kinds, rows = by_kind({folder.name: folder for folder in sorted((RESULTS / "tried").glob("*"))})
+    return table(["tried", *kinds, "mean τ", "documents/s"], [[label, *row] for label, row in rows.items()])
+
+
 def passes() -> str:
     """τ on the validation texts after each pass of the recipe."""
     kinds, rows = by_kind({folder.name: folder for folder in sorted((RESULTS / "passes").glob("*"))})
