@@ -206,3 +206,13 @@ def test_a_text_too_long_for_a_runner_goes_through_the_layers(monkeypatch: pytes
         assert not torch.equal(encoder(batch).sentences, expected)
         monkeypatch.setattr(pieces_module, "RUN_CELLS", 0)
         assert torch.equal(encoder(batch).sentences, expected)
+
+
+@pytest.mark.parametrize("apart", [-1e3, -0.25, 0.0, 0.2])
+def test_sums_told_apart_say_what_a_mask_of_all_pairs_says(apart: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, batch = set_encoder(), collated(corpus(pieces=True))
+    with torch.inference_mode():
+        encoder.apart[:, 1:] = apart  # the first head keeps its own
+        found = encoder(batch).sentences
+        monkeypatch.setattr(pieces_module, "SUMS_ARE_TOLD", False)
+        torch.testing.assert_close(found, encoder(batch).sentences, rtol=1e-4, atol=1e-4)

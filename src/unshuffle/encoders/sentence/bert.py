@@ -28,6 +28,7 @@ class Group:
     here: Tensor  # (rows, longest) which cells of the table are pieces
     cell: Tensor  # (pieces,) the flat cell that each stands in
     part: Tensor | None = None  # (rows, longest) number of the part of its sequence that a piece belongs to
+    inner: tuple[Group, ...] = ()  # the parts as sequences of their own; where they are known, no mask is made of them
 
     @classmethod
     def of(cls, place: Tensor, here: Tensor) -> Group:
@@ -136,6 +137,9 @@ class _Layer(nn.Module):
         parts = [getattr(own, name)(states) for name in ("query", "key", "value")]
         heard = []
         for group in groups:
+            if group.inner and apart is not None:
+                heard.append(heard_apart((parts[0], parts[1], parts[2]), group, apart))
+                continue
             rows, longest = group.here.shape
             query, key, value = (
                 group.table(part).view(rows, longest, self.heads, -1).transpose(1, 2) for part in parts
@@ -153,6 +157,41 @@ class _Layer(nn.Module):
         order = torch.cat([group.place for group in groups])
         found = torch.cat(heard)
         return torch.empty_like(found).index_copy(0, order, found)
+
+
+def heard_apart(parts: tuple[Tensor, Tensor, Tensor], group: Group, apart: Tensor) -> Tensor:
+    """What pieces hear of their sequence, those of other parts with `apart` on top: (pieces, width), for inference.
+
+    With a = exp(apart), the sum over a sequence is a times the sum over all its pieces plus 1 - a times that over the
+    piece's own part: two plain attentions and their logarithmic sums, and no mask of all pairs.
+    """
+    here = tuple(part[group.place] for part in parts)  # query, key and value: (pieces, width)
+    everyone, total = _attended(here, [group.alone()], len(apart))
+    own, share = _attended(here, group.inner, len(apart))
+    rest = 1 - apart.exp()  # (heads,)
+    first, second = apart + total, rest.abs().log() + share
+    most = torch.maximum(first, second)
+    first, second = (first - most).exp(), rest.sign() * (second - most).exp()  # (pieces, heads)
+    mixed = first[..., None] * everyone + second[..., None] * own
+    return (mixed / (first + second)[..., None]).flatten(1)
+
+
+def _attended(parts: tuple[Tensor, ...], groups: Sequence[Group], heads: int) -> tuple[Tensor, Tensor]:
+    """Plain attention within sequences: (pieces, heads, size), and the logarithm of each sum, (pieces, heads)."""
+    answers, sums = [], []
+    for group in groups:
+        rows, longest = group.here.shape
+        query, key, value = (group.table(part).view(rows, longest, heads, -1).transpose(1, 2) for part in parts)
+        nothing = torch.where(group.here, 0.0, float("-inf"))[:, None, None, :]
+        answer, total = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, attn_mask=None if len(group.cell) == group.here.numel() else nothing
+        )
+        answers.append(group.pieces(answer.transpose(1, 2)))
+        sums.append(group.pieces(total.transpose(1, 2)))
+    order = torch.cat([group.place for group in groups])
+    answer, total = torch.cat(answers), torch.cat(sums)
+    answer = torch.empty_like(answer).index_copy(0, order, answer)
+    return answer.view(len(answer), heads, -1), torch.empty_like(total).index_copy(0, order, total)
 
 
 def _masks(group: Group, apart: Tensor | None, step: int) -> Iterator[Tensor | None]:

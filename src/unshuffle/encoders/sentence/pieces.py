@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -22,6 +23,10 @@ TWO_SEPARATORS = POSITIONS_AFTER_PADDING | {"bart"}
 
 RUN_CELLS = 1 << 21
 """Pairs of pieces that a runner is given at once where parts of a text listen differently to each other."""
+
+
+SUMS_ARE_TOLD = hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu")
+"""Whether this torch has the attention that also gives the logarithm of each sum; without it masks are made."""
 
 
 class Pieces(nn.Module):
@@ -92,10 +97,18 @@ class Pieces(nn.Module):
             own = group.alone()
             # A runner makes the whole of the attention at once; the layers make that of a long text in steps.
             if runner is None or (apart is not None and group.here.numel() * group.here.shape[1] > RUN_CELLS):
-                found.append(self.model.climb(states[group.place], [own], first, last, apart))
+                found.append(self.model.climb(states[group.place], [self._told_apart(own)], first, last, apart))
             else:
                 found.append(runner(states[group.place], Layout.of(group.here, group.part)))
         return in_place(found, groups)
+
+    def _told_apart(self, group: Group) -> Group:
+        """With its parts as sequences of their own, where the processor's attention tells its sums."""
+        if group.part is None or group.here.device.type != "cpu" or not SUMS_ARE_TOLD:
+            return group
+        numbers = group.pieces(group.part[..., None]).squeeze(1)
+        lengths = torch.unique_consecutive(numbers, return_counts=True)[1]
+        return replace(group, inner=tuple(groups_of(lengths, self.budget)))
 
     def _padded(self, ids: Tensor, segments: Tensor | None, groups: list[Group]) -> Tensor:
         """Transformers of the library take padded tables."""
