@@ -89,7 +89,7 @@ def fine_tuned() -> str:
     for run in runs(RESULTS / "fine-tuned"):
         before, after = run["notes"]["before"], run["test"]
         figures = [f"{before[name]:.2f} → {after[name]:.2f}" for name in MEASURES]
-        rows.append([run["dataset"], str(run["seed"]), str(after["documents"]), *figures, f"{run['minutes']:.0f}"])
+        rows.append([run["dataset"], str(run["seed"]), str(after["documents"]), *figures])
     return table(
         ["data set", "seed", "documents", "τ", "PMR", "Acc micro", "Acc macro", "head", "tail", "minutes"], rows
     )
