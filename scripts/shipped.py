@@ -90,6 +90,4 @@ def fine_tuned() -> str:
         before, after = run["notes"]["before"], run["test"]
         figures = [f"{before[name]:.2f} → {after[name]:.2f}" for name in MEASURES]
         rows.append([run["dataset"], str(run["seed"]), str(after["documents"]), *figures])
-    return table(
-        ["data set", "seed", "documents", "τ", "PMR", "Acc micro", "Acc macro", "head", "tail", "minutes"], rows
-    )
+    return table(["data set", "seed", "documents", "τ", "PMR", "Acc micro", "Acc macro", "head", "tail"], rows)
