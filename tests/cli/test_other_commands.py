@@ -102,6 +102,9 @@ def test_fine_tune_makes_a_model_and_says_what_it_gained(run: Run, model: Path, 
     assert run("order", "-m", out, stdin=STORY).code == 0
     assert "Fine-tuned" in (out / "README.md").read_text()
     assert "a model is there already" in run("fine-tune", corpus, *options).err
+    (out / "config.json").unlink()  # as if it had been cut off after its last epoch
+    assert run("fine-tune", corpus, *options, *tested, "--resume").code == 0
+    assert json.loads(written.read_text())["minutes"] == result["minutes"] > 0
 
 
 def test_fine_tune_refuses_what_cannot_be(run: Run, model: Path, corpus: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 
@@ -48,10 +47,9 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
     before = [_ordered(orderer, documents, job.seed) for documents in (valid, test)]
     old = {name: value.clone() for name, value in model.network.state_dict().items()}
     torch.manual_seed(derived(job.seed, "fine-tune") % 2**31)
-    started = time.monotonic()
-    for progress in _trained(job, training, model, train, valid):
+    run = _run(job, training, model, Splits(train, valid, ()))
+    for progress in _trained(run, model, train, valid, refiner=job.refiner):
         report(progress)
-    minutes = (time.monotonic() - started) / 60
     model.network.requires_grad_(True).eval()
     after = _ordered(orderer, valid, job.seed)
     improved = figures(after).mean.tau > figures(before[0]).mean.tau
@@ -68,9 +66,7 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
     )
     save_model(replace(model, name=job.out.name, card=_card(model, result)), job.out)
     if tested and job.results:
-        _result(job, model, training, result, Splits(train, valid, test), minutes).write(
-            job.results, tested.predictions
-        )
+        _result(job, model, run, result, Splits(train, valid, test)).write(job.results, tested.predictions)
     return result
 
 
@@ -78,9 +74,7 @@ def _ordered(orderer: Orderer, documents: Sequence[Document], seed: int) -> tupl
     return tuple(predict(orderer, documents, shuffles=SHUFFLES, seed=seed))
 
 
-def _result(
-    job: FineTuning, model: Model, training: TrainingConfig, found: FineTuned, data: Splits, minutes: float
-) -> Result:
+def _result(job: FineTuning, model: Model, run: Run, found: FineTuned, data: Splits) -> Result:
     """Test figures in the form of every other training, with those of the old model beside them."""
     assert found.test is not None
     return Result(
@@ -88,9 +82,9 @@ def _result(
         dataset=job.dataset,
         seed=job.seed,
         command=command_line(),
-        config={"system": model.config.write(), "training": asdict(training)},
+        config={"system": model.config.write(), "training": asdict(run.training)},
         data_hash=data.hash,
-        minutes=round(minutes, 2),
+        minutes=round(sum(stage["minutes"] for stage in run.trail()), 3),
         parameters=sum(parameter.numel() for parameter in model.network.parameters()),
         valid=plain(found.after if found.improved else found.before),
         test=plain(found.test.after),
@@ -127,27 +121,31 @@ def _split(job: FineTuning) -> tuple[tuple[Document, ...], tuple[Document, ...]]
     return outside, inside
 
 
-def _trained(
-    job: FineTuning, training: TrainingConfig, model: Model, train: Sequence[Document], valid: Sequence[Document]
-) -> Iterator[Progress]:
-    """All stages where the refiner learns too; only the ordering model where it is fixed."""
-    network = model.network
-    items, held = list(model.preparer.items(train)), list(model.preparer.items(valid))
+def _run(job: FineTuning, training: TrainingConfig, model: Model, data: Splits) -> Run:
+    """A training whose stages are told apart by the weights that they begin with."""
     weights = hashlib.sha256((find_folder(job.source) / "model.safetensors").read_bytes()).hexdigest()[:16]
-    run = Run(
+    return Run(
         fabric=new_fabric(job.out, job.seed),
         config=model.config,
         training=training,
         seed=job.seed,
-        data_hash=Splits(tuple(train), tuple(valid), ()).hash + weights,
+        data_hash=data.hash + weights,
         folder=job.out / "stages",
     )
-    refiner = network.refiner
-    if refiner is None or refiner.config.encoder == "shared" or job.refiner:
+
+
+def _trained(
+    run: Run, model: Model, train: Sequence[Document], valid: Sequence[Document], *, refiner: bool
+) -> Iterator[Progress]:
+    """All stages where the refiner learns too; only the ordering model where it is fixed."""
+    network = model.network
+    items, held = list(model.preparer.items(train)), list(model.preparer.items(valid))
+    fixed = network.refiner
+    if fixed is None or fixed.config.encoder == "shared" or refiner:
         yield from train_stages(run, network, items, held)
         return
     # The refiner has not seen these documents, so its weights are as honest on them as on any to come.
-    items, held = with_weights(refiner, items, job.seed), with_weights(refiner, held, job.seed)
+    items, held = with_weights(fixed, items, run.seed), with_weights(fixed, held, run.seed)
     yield from _ordering(run, model, items, held)
 
 
