@@ -81,6 +81,16 @@ def test_all_steps_at_once_give_what_the_equations_give_one_by_one(name: str) ->
     torch.testing.assert_close(model.transitions(*batch(parts), Gold.of(orders)), slow)
 
 
+@pytest.mark.parametrize("name", ["fh-concatenate", "fh-encoded"])
+def test_pairs_in_portions_give_the_same_tables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, given = decoder(name), batch(paragraphs([4, 1, 5, 2]))
+    whole = model.memory(*given).tables
+    monkeypatch.setattr("unshuffle.decode.future_history.AT_ONCE", 3)
+    portions = model.memory(*given).tables
+    for field in ("future", "last", "before_last"):
+        torch.testing.assert_close(getattr(portions, field), getattr(whole, field))
+
+
 def asked(pairs: Tensor) -> PairVectors:
     logits = torch.zeros(pairs.shape[1], 2, requires_grad=True)
     return PairVectors(pairs, torch.zeros(0), logits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -20,6 +21,9 @@ from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, padded
 from unshuffle.graph.pairs import ordered_pairs
+
+AT_ONCE = 16_384
+"""Pairs whose vectors are computed together in search."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,41 +111,55 @@ class FutureHistory(Pointer):
         """Everything that does not depend on what has been chosen."""
         return FutureHistoryMemory(self, states, graph)
 
-    def tables(self, said: list[PairVectors], graph: GraphBatch, row: Tensor) -> KeyTables:
+    def tables(self, said: Iterable[list[PairVectors]], graph: GraphBatch, row: Tensor) -> KeyTables:
         """Every pair's share of the keys; `row`: (sentences,) where a sentence stands among the rows."""
         weight = self.pair_key.weight
         if self.merge is not None:
             weight = self.merge.weight.chunk(2, 1)[0] @ weight  # two linear maps are one
         last, before_last, later, earlier = weight.chunk(4, 1)
-        future, *history = said
+        longest = int(graph.sizes.max())
+        future, *history = (weight.new_zeros(graph.documents * longest**2, len(weight)) for _ in range(MODULES))
         turned = self.encoded_pairs is not None  # BERSON's vectors are of (chosen, candidate)
-        return KeyTables(
-            future=_table(future, later, graph, row, turned=False) + _table(future, earlier, graph, row, turned=True),
-            last=_table(history[0], last, graph, row, turned=turned),
-            before_last=_table(history[1], before_last, graph, row, turned=turned),
-        )
+        for portion in said:
+            _add(future, portion[0], later, graph, row, turned=False)
+            _add(future, portion[0], earlier, graph, row, turned=True)
+            _add(history[0], portion[1], last, graph, row, turned=turned)
+            _add(history[1], portion[2], before_last, graph, row, turned=turned)
+        return KeyTables(*(table.view(-1, longest, longest, len(weight)) for table in (future, *history)))
 
     def share(self, graph: GraphBatch, step: Tensor | int) -> Tensor:
         """What a future sum is divided by, for all documents at some step."""
         sizes = graph.sizes if self.config.divide == "sentences" else (graph.sizes - step - 1).clamp_min(1)
         return sizes.to(self.pair_key.weight.dtype)
 
-    def vectors(self, states: States, graph: GraphBatch, gold: Gold | None) -> list[PairVectors]:
-        """Future, history 1 and history 2; where an order is followed, history is of earlier sentences only."""
+    def vectors(self, states: States, graph: GraphBatch, gold: Gold) -> list[PairVectors]:
+        """Future, history 1 and history 2; the latter of earlier sentences only."""
         pairs = ordered_pairs(graph)
-        encoded = states.encoded
-        if self.networks is not None:
-            one, other = gold.place[pairs] if gold is not None else pairs
-            history = pairs if gold is None else pairs[:, one > other]
-            vectors: list[PairVectors] = self.networks(encoded.sentences, [pairs, history, history])
-            return vectors
-        if self.encoded_pairs is None or encoded.pairs is None:
+        if self.networks is None:
+            return next(self._encoded(states, pairs, len(pairs[0])))
+        one, other = gold.place[pairs]
+        history = pairs[:, one > other]
+        vectors: list[PairVectors] = self.networks(states.encoded.sentences, [pairs, history, history])
+        return vectors
+
+    def portions(self, states: States, graph: GraphBatch) -> Iterator[list[PairVectors]]:
+        """All three of all pairs, some at a time: hidden layers of every pair of 500 sentences would fill gigabytes."""
+        pairs = ordered_pairs(graph)
+        if self.networks is None:
+            return self._encoded(states, pairs, AT_ONCE)
+        asked = ([some] * MODULES for some in torch.split(pairs, AT_ONCE, 1))
+        return self.networks.portions(states.encoded.sentences, asked)
+
+    def _encoded(self, states: States, pairs: Tensor, size: int) -> Iterator[list[PairVectors]]:
+        encoded = states.encoded.pairs
+        if self.encoded_pairs is None or encoded is None:
             raise ConfigError("decoder.pairs: 'encoded', but the sentence encoder gave no pairs. Use 'sentences'.")
-        return [self.encoded_pairs(encoded.pairs, pairs)] * MODULES
+        for some, asked in zip(torch.split(encoded, size), torch.split(pairs, size, 1), strict=True):
+            yield [self.encoded_pairs(some, asked)] * MODULES
 
     def _transitions(self, states: States, graph: GraphBatch, gold: Gold, said: list[PairVectors]) -> Tensor:
         followed = Followed.of(graph, gold)
-        tables = self.tables(said, graph, gold.place)  # rows now stand in the order that is followed
+        tables = self.tables([said], graph, gold.place)  # rows now stand in the order that is followed
         steps = torch.arange(tables.future.shape[1], device=gold.place.device)
         divisor = torch.stack([self.share(graph, step) for step in steps], 1)  # (documents, steps)
         left = tables.future.flip(1).cumsum(1).flip(1)  # sums over the other sentences not yet chosen
@@ -151,14 +169,13 @@ class FutureHistory(Pointer):
         return followed.log_probabilities(self.attend(self.follow(states, graph, followed.order), keys))
 
 
-def _table(said: PairVectors, weight: Tensor, graph: GraphBatch, row: Tensor, *, turned: bool) -> Tensor:
-    """(documents, longest, longest, attention): pairs by the other's row and the candidate's number."""
+def _add(table: Tensor, said: PairVectors, weight: Tensor, graph: GraphBatch, row: Tensor, *, turned: bool) -> None:
+    """Adds pairs to a table of (documents × longest × longest, attention): the other's row, the candidate's number."""
     candidate, other = said.pairs.flip(0) if turned else said.pairs
     document = graph.document_of_sentence[candidate]
-    longest = int(graph.sizes.max())
-    table = weight.new_zeros(graph.documents, longest, longest, len(weight))
-    where = document, row[other], candidate - graph.first_sentence[document]
-    return table.index_put(where, functional.linear(said.vectors, weight))
+    longest = graph.sizes.max()
+    cell = (document * longest + row[other]) * longest + candidate - graph.first_sentence[document]
+    table.index_add_(0, cell, functional.linear(said.vectors, weight))
 
 
 def _moved_on(table: Tensor, steps: int) -> Tensor:
@@ -183,7 +200,7 @@ class FutureHistoryMemory:
         self.pointer = PointerMemory(decoder, states, graph)
         number = torch.arange(graph.sentences, device=graph.sizes.device)
         number = number - graph.first_sentence[graph.document_of_sentence]
-        self.tables = decoder.tables(decoder.vectors(states, graph, None), graph, number)
+        self.tables = decoder.tables(decoder.portions(states, graph), graph, number)
 
     def begin(self) -> FutureHistoryCarry:
         """Everything is left."""

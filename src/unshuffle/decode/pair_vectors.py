@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -42,12 +42,16 @@ class PairNetworks(nn.Module):
 
     def forward(self, sentences: Tensor, pairs: Sequence[Tensor]) -> list[PairVectors]:
         """(sentences, width) and the (2, pairs) that each module is asked about."""
+        (said,) = self.portions(sentences, [pairs])
+        return said
+
+    def portions(self, sentences: Tensor, asked: Iterable[Sequence[Tensor]]) -> Iterator[list[PairVectors]]:
+        """The same for one portion of pairs after another; first layers are computed once for all."""
         ones = self.from_one(sentences).chunk(MODULES, 1)
         others = self.from_other(sentences).chunk(MODULES, 1)
-        return [
-            self._module(number, one, other, asked)
-            for number, (one, other, asked) in enumerate(zip(ones, others, pairs, strict=True))
-        ]
+        for portion in asked:
+            parts = zip(ones, others, portion, strict=True)
+            yield [self._module(number, *part) for number, part in enumerate(parts)]
 
     def _module(self, number: int, one: Tensor, other: Tensor, pairs: Tensor) -> PairVectors:
         hidden = self.dropout(functional.relu(one[pairs[0]] + other[pairs[1]]))  # (pairs, 2 width)
