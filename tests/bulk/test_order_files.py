@@ -114,6 +114,18 @@ def test_a_second_run_does_only_what_is_new_or_changed(tmp_path: Path, out: Path
     assert json.loads((out / "report.json").read_text())["ordered"] == 17
 
 
+def test_parts_that_are_no_longer_cut_so_are_forgotten(tmp_path: Path, out: Path, model: str) -> None:
+    a = write_jsonl(tmp_path / "a.jsonl", records(14))
+    b = write_jsonl(tmp_path / "b.jsonl", records(3, start=20))
+    for rows_per_part, files in ((4, [a, b]), (5, [a])):
+        ordered(files, out, model, rows_per_part=rows_per_part)
+        rows = rows_in(out / "ordered")
+        assert len(rows) == len({row["id"] for row in rows}) == 17
+    write_jsonl(a, records(6))
+    ordered([a], out, model, rows_per_part=5)
+    assert len(rows_in(out / "ordered")) == 9
+
+
 def test_wrong_requests_are_one_line(tmp_path: Path, out: Path, model: str) -> None:
     file = write_jsonl(tmp_path / "a.jsonl", records(2))
     (tmp_path / "a.docx").write_text("x")

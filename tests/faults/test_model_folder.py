@@ -123,6 +123,21 @@ def test_paths_in_names_lead_nowhere(folder: Path, path: str, place: str) -> Non
         assert isinstance(found, str) or len(found) == 3
 
 
+@pytest.mark.parametrize("slot", ["sentence_encoder", "decoder"])
+@pytest.mark.parametrize("source", ["package:antigravity", "hub:someone/else", "/etc"])
+def test_no_weights_are_fetched_from_elsewhere(
+    slot: str, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} was looked for")
+
+    for module in ("sources", "pretrained"):
+        monkeypatch.setattr(f"unshuffle.encoders.sentence.{module}.source_name", refuse)
+    kinds = {"sentence_encoder": "transformer", "decoder": "markers"}
+    described(folder, lambda description: description["system"].update({slot: {"kind": kinds[slot], "source": source}}))
+    assert "'source' names weights elsewhere" in str(outcome(folder))
+
+
 def test_tensors_that_lie_are_refused(folder: Path, record_property: Record) -> None:
     described(folder, lambda description: description.pop("sha256"))
     file = folder / "model.safetensors"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -72,6 +72,15 @@ def begin(layout: Layout, settings: RowSettings) -> None:
     for name in ("ordered", "errors", "manifest"):
         for litter in (layout.folder / name).glob(".*-*"):
             litter.unlink(missing_ok=True)
+
+
+def drop_other_parts(layout: Layout, stems: Collection[str], parts: Iterable[Part]) -> None:
+    """Forgets parts of the same files that are no parts of theirs any more: the file is shorter, or cut otherwise."""
+    planned = {part.name for part in parts}
+    for name in ("manifest", "ordered", "errors", "working"):
+        for file in (layout.folder / name).glob("*"):
+            if file.stem not in planned and file.stem.rpartition("-")[0] in stems:
+                file.unlink(missing_ok=True)
 
 
 def finished(layout: Layout, parts: Iterable[Part]) -> dict[str, Done]:

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from unshuffle.bulk.manifest import Done, Layout, begin, finished
-from unshuffle.bulk.parts import cut, find_files
+from unshuffle.bulk.manifest import Done, Layout, begin, drop_other_parts, finished
+from unshuffle.bulk.parts import cut, find_files, stem_of
 from unshuffle.errors import ConfigError
 from unshuffle.files import write_json
 from unshuffle.integrations.rows import RowSettings
@@ -71,6 +71,7 @@ def order_files(
     layout = Layout(Path(os.path.abspath(out)))
     begin(layout, settings)
     parts = list(cut(files, rows_per_part))
+    drop_other_parts(layout, {stem_of(file) for file in files}, parts)
     before = finished(layout, parts)
     left = [part for part in parts if part.name not in before]
     done, deaths = list(before.values()), 0

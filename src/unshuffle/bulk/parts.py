@@ -55,6 +55,12 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     return list(found.values())
 
 
+def stem_of(file: Path) -> str:
+    """What the names of a file's parts begin with; the path's hash keeps files of one name in two folders apart."""
+    mark = hashlib.blake2b(os.path.abspath(file).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+    return f"{file.name.split('.')[0] or 'file'}-{mark}"
+
+
 def cut(files: Iterable[Path], rows: int) -> Iterator[Part]:
     """Parts of at most so many rows; a file that cannot be looked into is one part, which will tell what is wrong."""
     for file in files:
@@ -63,13 +69,10 @@ def cut(files: Iterable[Path], rows: int) -> Iterator[Part]:
             places = list(_table_places(file, rows) if _ending(file) in TABLES else _line_places(file, rows))
         except (OSError, DataError):
             status, places = None, [(0, None, 0, 0)]
-        # The path's hash keeps files of the same name in different folders apart.
-        mark = hashlib.blake2b(os.path.abspath(file).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
-        stem = f"{file.name.split('.')[0] or 'file'}-{mark}"
         for first, count, offset, skip in places:
             yield Part(
                 source=os.path.abspath(file),
-                name=f"{stem}-{first:09d}",
+                name=f"{stem_of(file)}-{first:09d}",
                 first=first,
                 rows=count,
                 offset=offset,
