@@ -105,8 +105,6 @@ def load_model(name: str, *, device: str = "cpu") -> Model:
     for slot in (config.sentence_encoder, config.decoder):
         if getattr(slot, "source", ""):  # it may be a module to import or a hub to ask
             raise ConfigError(f"{folder}/config.json: 'source' names weights elsewhere. Take a folder with its own.")
-                f"{folder}/config.json: 'source' names weights elsewhere. Take a folder that has its own."
-            )
     for file, digest in described.get("sha256", {}).items():
         if file in HASHED and _hash(folder / file) != digest:
             raise ConfigError(f"{folder}/{file}: not as it was written with config.json. Take the folder anew.")
