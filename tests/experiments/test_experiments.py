@@ -118,6 +118,8 @@ def test_what_cannot_be_is_one_line(run: Run, data: Path) -> None:
         run("mian")
     with pytest.raises(ConfigError, match="no such row"):
         run("main", systems=["se-grm"])
+    with pytest.raises(ConfigError, match=r"no row 'se-gnr'.*Did you mean 'se-grn'"):
+        run("main", changes=["se-gnr:training.batch=8"])
     with pytest.raises(ConfigError, match="no such folder"):
         run("main", data=["nips=nowhere"])
     with pytest.raises(ConfigError, match="--texts"):

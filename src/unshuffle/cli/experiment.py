@@ -35,6 +35,7 @@ def experiment(
     resume: Annotated[
         bool, typer.Option(help="Use the orders predicted earlier; models are always gone on with.")
     ] = True,
+    train: Annotated[bool, typer.Option(help="Train what is missing; otherwise it is left out and told.")] = True,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the processor to use.")] = 1,
 ) -> None:
     """Run an experiment of the paper; the same command goes on where it was cut off."""
@@ -61,6 +62,7 @@ def experiment(
             shuffles=shuffles,
             beam=beam,
             resume=resume,
+            training=train,
             progress=bars,
             say=tqdm.write,
         )

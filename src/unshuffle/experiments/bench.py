@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,16 @@ def run_of(trained: Trained) -> dict[str, Any]:
     return {"row": plan.row, "seed": plan.seed, "minutes": round(trained.minutes, 2), "cut": trained.cut}
 
 
+def cut_mark(runs: Iterable[Trained]) -> str:
+    """A star behind figures of trainings that a time-box has ended."""
+    return "*" if any(one.cut for one in runs) else ""
+
+
+def cut_note(runs: Iterable[Trained]) -> str:
+    """What the star means, where there is one."""
+    return "* ended by the time-box." if cut_mark(runs) else ""
+
+
 def band_over(measurements: Sequence[Measured], measure: str) -> Band:
     """A measure over all seeds and shuffles; whole documents are drawn, with all their predictions."""
     values = np.mean([one.by_document(measure) for one in measurements], 0)
@@ -94,9 +104,11 @@ def band_over(measurements: Sequence[Measured], measure: str) -> Band:
     return bootstrap_band(values, generator, weights=weights, draws=DRAWS)
 
 
-def lead_over(ahead: Sequence[Measured], behind: Sequence[Measured], measure: str) -> Comparison:
-    """How far one row is ahead of another on the same documents, the same shuffles and the same seeds."""
+def lead_over(ahead: Sequence[Measured], behind: Sequence[Measured], measure: str) -> Comparison | None:
+    """How far one row is ahead of another on the same documents, shuffles and seeds; None where no seed is shared."""
     seeds = {one.trained.plan.seed for one in ahead} & {one.trained.plan.seed for one in behind}
+    if not seeds:
+        return None
     first, second = (
         np.mean([one.by_document(measure) for one in side if one.trained.plan.seed in seeds], 0)
         for side in (ahead, behind)

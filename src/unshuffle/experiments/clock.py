@@ -10,15 +10,13 @@ from unshuffle.system.config import SystemConfig
 from unshuffle.training.config import TrainingConfig
 
 FOR_TRAINING = 0.85
-"""Share of a training's time that goes to its stages; the rest is for what is measured afterwards."""
-FOR_ORDERING = 0.5
-"""Share of that for the ordering model, where there are classifiers to be trained before it."""
+"""Share of the time that goes to training; the rest is for what is measured afterwards."""
 SHORTEST = 0.02
 """Minutes; a box of 0 would mean no box."""
 
 
 class Clock:
-    """Deals the minutes that are left out to the trainings that are left."""
+    """Deals the minutes that are left out to what is left to be trained."""
 
     def __init__(self, minutes: float = 0.0) -> None:
         self.minutes = minutes
@@ -34,25 +32,25 @@ class Clock:
         """Whether there is no time left."""
         return bool(self.minutes) and self.spent >= self.minutes
 
-    def share(self, trainings: int) -> float:
-        """Minutes for the next of so many trainings; 0 without a limit."""
+    def share(self, boxes: int) -> float:
+        """Minutes for the next of so many boxes of equal length; 0 without a limit."""
         if not self.minutes:
             return 0.0
-        return max((self.minutes - self.spent) / max(trainings, 1), SHORTEST)
+        return max(FOR_TRAINING * (self.minutes - self.spent) / max(boxes, 1), SHORTEST)
 
 
 def boxed(training: TrainingConfig, system: SystemConfig, minutes: float) -> TrainingConfig:
-    """The same training, its stages held to a number of minutes in all; 0 leaves it as it is."""
+    """The same training, its ordering model held to one box of minutes, its classifiers together to another.
+
+    So ordering models are trained alike, whether classifiers come before them or not; 0 leaves it as it is.
+    """
     if not minutes:
         return training
     stages = classifier_stages(training, system)
-    box = minutes * FOR_TRAINING
-    ordering = box * FOR_ORDERING if stages else box
-    each = (box - ordering) / stages if stages else math.inf
     return replace(
         training,
-        minutes=min(training.minutes or math.inf, max(ordering, SHORTEST)),
-        classifier_minutes=max(each, SHORTEST) if stages else 0.0,
+        minutes=min(training.minutes or math.inf, max(minutes, SHORTEST)),
+        classifier_minutes=max(minutes / stages, SHORTEST) if stages else 0.0,
     )
 
 

@@ -57,7 +57,7 @@ def _sheet(dataset: Dataset, timed: dict[str, tuple[Trained, list[float]]], base
     ratios = {"time": list[Band | None](), "parameters": list[Band | None]()}
     papers = {"time": list[float | None](), "parameters": list[float | None]()}
     for row, (trained, seconds) in timed.items():
-        paper = printed("cost", dataset.preset.published, THEIR_BASELINE if row == baseline else row)
+        paper = printed("cost", dataset.preset.published, row)
         slower, larger = min(seconds) / base_seconds, trained.parameters / base_parameters
         ratios["time"].append(Band(slower, slower, max(seconds) / base_seconds, 1, len(seconds)))
         ratios["parameters"].append(Band(larger, larger, larger, 1, 1))
@@ -77,14 +77,19 @@ def _sheet(dataset: Dataset, timed: dict[str, tuple[Trained, list[float]]], base
     head = (
         "system",
         paper_column(dataset, "time / parameters"),
-        "paper: ratios",
+        paper_column(dataset, "ratios"),
         "time",
         "ms a document",
         "parameters",
     )
     labels = [trained.plan.label for trained, _ in timed.values()]
     panels = [Panel(f"{name}, relative to {base[0].plan.label}", ratios[name], papers[name]) for name in ratios]
-    figure = dots(labels, panels, ours="ours (best and worst repeat)")
+    figure = dots(
+        labels,
+        panels,
+        ours="ours, best to worst repeat",
+        paper="paper" if dataset.comparable else "paper, on its own data",
+    )
     return Sheet(
         dataset=dataset.name,
         subtitle=dataset.described,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unshuffle.experiments.bench import Bench, lead_over, run_of
+from unshuffle.experiments.bench import Bench, cut_mark, cut_note, lead_over, run_of
 from unshuffle.experiments.measure import Measured
 from unshuffle.experiments.models import Trained
 from unshuffle.experiments.plan import Dataset
@@ -15,26 +15,32 @@ from unshuffle.experiments.plots import scatter
 from unshuffle.experiments.published import printed
 from unshuffle.experiments.sheet import Plot, Sheet, Table
 from unshuffle.metrics.bootstrap import Band, Comparison
+from unshuffle.systems import load_row
 
 PAPER_SETS = {"nips": "NIPS", "aan": "AAN", "sind": "SIND", "roc": "ROCStory", "arxiv": "arXiv"}
+ALL = "all"
+"""What a sheet of several data sets is called."""
 REFINED = "irse-grn"
-THEIR_BASELINE = "se-grn-relations"
 
 
 def density(bench: Bench) -> Iterator[Sheet]:
     """One sheet of all data sets together."""
     found: dict[str, tuple[Dataset, dict[str, float], Comparison, float]] = {}
     runs: list[Measured] = []
-    baseline = bench.systems[0] if bench.systems else bench.settings.baseline
+    marks: dict[str, str] = {}
+    baseline = next((row for row in bench.systems if row != REFINED), bench.settings.baseline)
     for dataset in bench.datasets:
         rows = bench.rows(dataset)
         runs += [one for some in rows.values() for one in some]
         if baseline in rows and REFINED in rows:
             trained = rows[REFINED][0].trained
             lead = lead_over(rows[REFINED], rows[baseline], "tau")
+            if lead is None:
+                continue
+            marks[dataset.name] = cut_mark(one.trained for row in (REFINED, baseline) for one in rows[row])
             found[dataset.name] = (dataset, links(bench, trained), lead, initial_accuracy(trained))
     if found:
-        yield _sheet(found, runs)
+        yield _sheet(found, runs, baseline, marks)
 
 
 def links(bench: Bench, trained: Trained) -> dict[str, float]:
@@ -56,16 +62,22 @@ def initial_accuracy(trained: Trained) -> float:
     return float(stages[0]["valid"]) if stages else float("nan")
 
 
-def _sheet(found: dict[str, tuple[Dataset, dict[str, float], Comparison, float]], runs: list[Measured]) -> Sheet:
+def _sheet(
+    found: dict[str, tuple[Dataset, dict[str, float], Comparison, float]],
+    runs: list[Measured],
+    baseline: str,
+    marks: dict[str, str],
+) -> Sheet:
     cells = []
+    title = load_row(baseline).about.title
     figures: dict[str, Any] = {}
     for name, (dataset, linked, lead, accuracy) in found.items():
         published = dataset.preset.published
-        paper, gain = printed("density", published), _paper_gain(published)
+        paper, gain = printed("density", published), _paper_gain(published, baseline)
         automatic = round((1 - accuracy / 100) * 20) / 20 if accuracy == accuracy else None
         cells.append(
             (
-                dataset.preset.title,
+                dataset.preset.title + marks[name],
                 f"{paper[0]:.2f}" if paper else "–",
                 f"{gain:+.2f}" if gain is not None else "–",
                 f"{linked['directed']:.2f}",
@@ -78,24 +90,37 @@ def _sheet(found: dict[str, tuple[Dataset, dict[str, float], Comparison, float]]
             )
         )
         figures[name] = {**linked, "gain": lead.difference, "initial_accuracy": accuracy, "auto_noise_share": automatic}
-    head = ("data set", "paper: links", "paper: Δτ", "links", "linked pairs", "no link", "Δτ", "initial", "auto η")
+    head = (
+        "data set",
+        *(f"paper, its own data: {what}" for what in ("links", "Δτ")),
+        "links",
+        "linked pairs",
+        "no link",
+    )
     theirs = {
-        title: (density[0], gain)
-        for name, title in PAPER_SETS.items()
-        if (density := printed("density", name)) and (gain := _paper_gain(name)) is not None
+        label: (density[0], gain)
+        for name, label in PAPER_SETS.items()
+        if (density := printed("density", name)) and (gain := _paper_gain(name, baseline)) is not None
     }
     ours = {dataset.preset.title: (linked["directed"], _band(lead)) for dataset, linked, lead, _ in found.values()}
-    figure = scatter(ours, theirs, x="links of a document, both directions", y="Δτ of IRSE-GRN over SE-GRN")
+    figure = scatter(ours, theirs, x="links of a document, both directions", y=f"Δτ of IRSE-GRN over {title}")
     return Sheet(
-        dataset="all",
+        dataset=ALL,
         subtitle="; ".join(dataset.described for dataset, *_ in found.values()),
-        tables=(Table("Links of the test documents and the gain in τ", (*head, "paper: η"), tuple(cells)),),
+        tables=(
+            Table(
+                "Links of the test documents and the gain in τ",
+                (*head, "Δτ", "initial", "auto η", "paper: η"),
+                tuple(cells),
+                cut_note(one.trained for one in runs),
+            ),
+        ),
         plots=(Plot("gain", "More links, more gain?", figure),),
         notes=(
             "Links are counted in both directions, as the paper's 16.60 on NIPS must have been.",
             "auto η: the share of wrong weights that noise_share = auto sets, the initial classifier's error on "
             "validation to a multiple of 5 %.",
-            "Δτ: IRSE-GRN against SE-GRN on the same documents, 95 % of a paired bootstrap.",
+            f"Δτ: IRSE-GRN against {title} on the same documents, 95 % of a paired bootstrap.",
             "initial: pair accuracy of the initial classifier on validation.",
         ),
         figures=figures,
@@ -107,6 +132,6 @@ def _band(lead: Comparison) -> Band:
     return Band(lead.difference, lead.lower, lead.upper, lead.level, lead.draws)
 
 
-def _paper_gain(name: str) -> float | None:
-    refined, plain = printed(name, REFINED), printed(name, THEIR_BASELINE)
+def _paper_gain(name: str, baseline: str) -> float | None:
+    refined, plain = printed(name, REFINED), printed(name, baseline)
     return refined[1] - plain[1] if refined and plain else None

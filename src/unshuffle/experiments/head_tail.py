@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unshuffle.experiments.bench import Bench, band_over, run_of
+from unshuffle.experiments.bench import Bench, band_over, cut_mark, cut_note, run_of
 from unshuffle.experiments.main import paper_column, rows_shuffles
 from unshuffle.experiments.measure import Measured
 from unshuffle.experiments.plan import Dataset
@@ -30,9 +30,15 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
         f"First and last sentence right, %, {rows_shuffles(rows)} shuffles a seed",
         ("system", paper_column(dataset, "head / tail"), *ENDS, "seeds"),
         tuple(
-            (labels[row], shown(paper[row]), *(spread(values[row][end]) for end in ENDS), str(len(runs)))
+            (
+                labels[row] + cut_mark(run.trained for run in runs),
+                shown(paper[row]),
+                *(spread(values[row][end]) for end in ENDS),
+                str(len(runs)),
+            )
             for row, runs in rows.items()
         ),
+        cut_note(run.trained for runs in rows.values() for run in runs),
     )
     panels = [
         Panel(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from unshuffle.experiments.bench import DRAWS, Bench, run_of
+from unshuffle.experiments.bench import DRAWS, Bench, cut_mark, cut_note, run_of
 from unshuffle.experiments.measure import Measured
 from unshuffle.experiments.plan import Dataset
 from unshuffle.experiments.plots import Curve, curves
@@ -64,11 +64,12 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]], fewest: int) -> Sh
     labels = {row: runs[0].trained.plan.label for row, runs in rows.items()}
     table = Table(
         "τ by number of sentences, with 95 % of resampled documents",
-        ("sentences", "documents", *labels.values()),
+        ("sentences", "documents", *(labels[row] + cut_mark(run.trained for run in rows[row]) for row in rows)),
         tuple(
             (name, str(count), *(banded(bands[row][place], 1) for row in rows))
             for place, (name, count) in enumerate(zip(names, counts, strict=True))
         ),
+        cut_note(run.trained for runs in rows.values() for run in runs),
     )
     places = list(range(len(spans)))
     figure = curves(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unshuffle.experiments.bench import Bench, band_over, run_of
+from unshuffle.experiments.bench import Bench, band_over, cut_mark, cut_note, run_of
 from unshuffle.experiments.measure import Measured
 from unshuffle.experiments.plan import Dataset
 from unshuffle.experiments.plots import Panel, dots
@@ -37,7 +37,7 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
                 shown(paper),
                 *(spread([test[name] for test in tests]) for name in (*MEASURES, "acc_macro")),
                 str(len(runs)),
-                f"{sum(run.trained.minutes for run in runs) / len(runs):.0f}" + ("*" if _cut(runs) else ""),
+                f"{sum(run.trained.minutes for run in runs) / len(runs):.0f}" + cut_mark(run.trained for run in runs),
                 f"{runs[0].trained.parameters / 1e6:.1f} M",
             )
         )
@@ -47,7 +47,7 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
         f"Test set, {rows_shuffles(rows)} shuffles a seed",
         (*head, "parameters"),
         tuple(cells),
-        "* ended by the time-box." if any(map(_cut, rows.values())) else "",
+        cut_note(run.trained for runs in rows.values() for run in runs),
     )
     labels = [runs[0].trained.plan.label for runs in rows.values()]
     theirs = [printed(dataset.preset.published, row) for row in rows]
@@ -74,7 +74,3 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
 def rows_shuffles(rows: dict[str, list[Measured]]) -> int:
     """How often each document was shuffled."""
     return next(iter(rows.values()))[0].shuffles
-
-
-def _cut(runs: list[Measured]) -> bool:
-    return any(run.trained.cut for run in runs)

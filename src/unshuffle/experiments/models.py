@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unshuffle.experiments.clock import Clock, boxed
+from unshuffle.experiments.clock import Clock, boxed, classifier_stages
 from unshuffle.experiments.plan import Dataset, Plan
 from unshuffle.files import read_json, write_json
 from unshuffle.system.folder import load_model
@@ -56,23 +57,37 @@ class Models:
     clock: Clock = field(default_factory=Clock)
     progress: Callable[[Progress], None] = lambda progress: None
     say: Callable[[str], None] = lambda line: None
+    training: bool = True
+    """Whether what is missing is trained."""
     missing: list[Plan] = field(default_factory=list)
-    """Plans for which there was no time."""
+    """Plans that were left out: there was no time, or nothing was to be trained."""
+    waiting: dict[str, Plan] = field(default_factory=dict)
+    """What is still to be trained, by key; the time that is left is for all of it."""
+    _classified: set[str] = field(default_factory=set)
+
+    def expect(self, plans: Iterable[Plan]) -> None:
+        """Tells of plans to come, so that the first ones leave them their share of the time."""
+        self.waiting |= {plan.key: plan for plan in plans if not self._done(plan)}
 
     def take(self, plans: Sequence[Plan]) -> Iterator[Trained]:
         """One model a plan, in order; once the time is over only those that lie there already."""
-        waiting = [plan for plan in plans if not self._done(plan)]
-        for plan in plans:
+        self.expect(plans)
+        for number, plan in enumerate(plans, 1):
             if self._done(plan):
                 yield self._load(plan)
-            elif self.clock.over:
+            elif not self.training or self.clock.over:
                 self.missing.append(plan)
-                self.say(f"{plan.key}: no time left; the same command goes on with it.")
+                why = "no time left; the same command goes on with it" if self.training else "not trained yet"
+                self.say(f"{plan.key}: {why}.")
             else:
-                self.say(f"{plan.key}: training {1 + len(plans) - len(waiting)} of {len(plans)}")
-                yield self._train(plan, self.clock.share(len(waiting)))
-            if plan in waiting:
-                waiting.remove(plan)
+                self.say(f"{plan.key}: training {number} of {len(plans)}")
+                yield self._train(plan, self.clock.share(self._boxes()))
+                self._classified.add(_classifiers(plan))
+            self.waiting.pop(plan.key, None)
+
+    def _boxes(self) -> int:
+        """One for each ordering model that is waiting, and one for each pair of classifiers."""
+        return len(self.waiting) + len({_classifiers(plan) for plan in self.waiting.values()} - self._classified - {""})
 
     def parsed(self, dataset: Dataset, split: str, parser: str) -> tuple[Document, ...]:
         """The documents of a split with their mentions."""
@@ -107,3 +122,11 @@ class Models:
         orderer = train_system(job, self.progress)
         write_json(job.out / MADE, {"command": command_line(), "commit": commit()})
         return self._found(plan, orderer)
+
+
+def _classifiers(plan: Plan) -> str:
+    """Which classifiers come before a plan's ordering model, as far as rows that share them must agree; or none."""
+    if not classifier_stages(plan.training, plan.config):
+        return ""
+    refiner = {name: value for name, value in plan.config.write()["refiner"].items() if name != "rounds"}
+    return json.dumps([plan.dataset.name, plan.seed, refiner], sort_keys=True, default=str)

@@ -137,12 +137,22 @@ def joined(rows: Sequence[PairRow], which: str) -> NDArray[np.float64]:
     return np.array([value for row in rows for value in getattr(row, which)], np.float64)
 
 
-def pair_accuracy(rows: Sequence[PairRow], which: str, seed: int = 1) -> Band:
-    """Share of pairs put right, in percent, with a bootstrap band over documents."""
-    sizes = np.array([len(row.truth) for row in rows], np.float64)
-    values = np.array([100 * row.right(which) for row in rows]) / sizes
-    generator = np.random.default_rng(derived(seed, "pairs"))
-    return bootstrap_band(values, generator, weights=sizes, draws=2000)
+def pair_sizes(rows: Sequence[PairRow]) -> NDArray[np.float64]:
+    """Linked pairs of each document."""
+    return np.array([len(row.truth) for row in rows], np.float64)
+
+
+def share_right(seeds: Sequence[Sequence[PairRow]], which: str) -> NDArray[np.float64]:
+    """Share of a document's pairs that are put right, in percent, the mean of its seeds."""
+    right = np.mean([[row.right(which) for row in rows] for rows in seeds], 0)
+    found: NDArray[np.float64] = 100 * right / pair_sizes(seeds[0])
+    return found
+
+
+def pair_accuracy(seeds: Sequence[Sequence[PairRow]], which: str) -> Band:
+    """Share of pairs put right, in percent; whole documents are drawn for its band, with all their seeds."""
+    generator = np.random.default_rng(derived(1, "pairs"))
+    return bootstrap_band(share_right(seeds, which), generator, weights=pair_sizes(seeds[0]), draws=2000)
 
 
 def decided_by_round(rows: Sequence[PairRow]) -> list[float]:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from unshuffle.experiments.bench import Bench, run_of
+from unshuffle.experiments.bench import Bench, cut_mark, cut_note, run_of
 from unshuffle.experiments.main import paper_column
 from unshuffle.experiments.measure import about
 from unshuffle.experiments.models import Trained
@@ -19,6 +19,8 @@ from unshuffle.experiments.pairs import (
     ordered_rows,
     pair_accuracy,
     pair_rows,
+    pair_sizes,
+    share_right,
     write_pairs,
 )
 from unshuffle.experiments.plan import Dataset
@@ -67,25 +69,25 @@ def _figures(rows: Sequence[PairRow]) -> dict[str, object]:
     for which in STAGES:
         given = joined(rows, which)
         found[which] = {
-            "accuracy": asdict(pair_accuracy(rows, which)),
+            "accuracy": asdict(pair_accuracy([rows], which)),
             "calibration_error": calibration(given, truth).error,
             "brier": brier(given, truth),
         }
     return found
 
 
-def _gain(rows: Sequence[PairRow]) -> str:
-    sizes = np.array([len(row.truth) for row in rows], np.float64)
-    final, initial = (np.array([100 * row.right(which) for row in rows]) / sizes for which in ("final", "initial"))
-    found = paired_bootstrap(final, initial, np.random.default_rng(derived(1, "gain")), weights=sizes)
+def _gain(seeds: Sequence[Sequence[PairRow]]) -> str:
+    final, initial = (share_right(seeds, which) for which in ("final", "initial"))
+    generator = np.random.default_rng(derived(1, "gain"))
+    found = paired_bootstrap(final, initial, generator, weights=pair_sizes(seeds[0]))
     return f"{found.difference:+.2f} [{found.lower:+.2f}, {found.upper:+.2f}]"
 
 
 def _whole(orders: Mapping[str, list[list[PairRow]]]) -> Table:
     cells = []
     for label, seeds in orders.items():
-        each = [pair_accuracy(rows, "final").value for rows in seeds]
-        cells.append((label, spread(each), banded(pair_accuracy([row for rows in seeds for row in rows], "final"))))
+        each = [pair_accuracy([rows], "final").value for rows in seeds]
+        cells.append((label, spread(each), banded(pair_accuracy(seeds, "final"))))
     head = ("order by", "accuracy", "95 % of documents")
     return Table("The same pairs as whole orders have them", head, tuple(cells))
 
@@ -94,17 +96,18 @@ def _sheet(
     dataset: Dataset, found: list[tuple[Trained, list[PairRow]]], orders: Mapping[str, list[list[PairRow]]]
 ) -> Sheet:
     paper = printed("pairwise", dataset.preset.published)
-    every = [row for _, rows in found for row in rows]
+    seeds = [rows for _, rows in found]
+    every = [row for rows in seeds for row in rows]
     truth = joined(every, "truth")
-    cells = []
+    cells, mark = [], cut_mark(trained for trained, _ in found)
     for place, (which, title) in enumerate(STAGES.items()):
         given = joined(every, which)
         cells.append(
             (
-                title,
+                title + mark,
                 f"{paper[place]:.2f}" if paper else "–",
-                spread([pair_accuracy(rows, which).value for _, rows in found]),
-                banded(pair_accuracy(every, which)),
+                spread([pair_accuracy([rows], which).value for rows in seeds]),
+                banded(pair_accuracy(seeds, which)),
                 f"{calibration(given, truth).error:.4f}",
                 f"{brier(given, truth):.4f}",
             )
@@ -123,10 +126,19 @@ def _sheet(
     return Sheet(
         dataset=dataset.name,
         subtitle=dataset.described,
-        tables=(Table(f"Linked test pairs, {len(truth):,} decisions", head, tuple(cells)), _whole(orders), settled),
+        tables=(
+            Table(
+                f"Linked test pairs, {len(truth):,} decisions",
+                head,
+                tuple(cells),
+                cut_note(trained for trained, _ in found),
+            ),
+            _whole(orders),
+            settled,
+        ),
         plots=(Plot("pairs", "Left: calibration on linked test pairs. Right: share settled by round.", figure),),
         notes=(
-            f"Gain from the iterative classifier: {_gain(every)} points (paired bootstrap over documents).",
+            f"Gain from the iterative classifier: {_gain(seeds)} points (paired bootstrap over documents).",
             "Both rows are measured alike: one decision a linked pair, both directions scored and normalised, oriented "
             "by the shuffled input, a tie half right. In the paper the second was asked only in the true direction.",
         ),

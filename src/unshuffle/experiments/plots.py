@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from unshuffle.metrics.pairs import Calibration
 
 COLOURS = ("#1b6ca8", "#e07a1f", "#2a9d6f", "#8e5bb5", "#c2486b", "#6b7a86", "#b8960c", "#3f4fb0")
 PAPER = "#b23a48"
+BANDED = "ours, with 95 % of resampled documents"
 INK, GRID = "#27313a", "#e3e8ec"
 
 
@@ -45,7 +47,7 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def dots(rows: Sequence[str], panels: Sequence[Panel], *, ours: str = "ours", paper: str = "paper") -> Any:
+def dots(rows: Sequence[str], panels: Sequence[Panel], *, ours: str = BANDED, paper: str = "paper") -> Any:
     """A row a system, a panel a measure."""
     longest = max(map(len, rows))
     figure = new_figure(0.08 * longest + 2.3 * len(panels) + 0.3, 0.33 * len(rows) + 1.2)
@@ -64,7 +66,7 @@ def dots(rows: Sequence[str], panels: Sequence[Panel], *, ours: str = "ours", pa
         axes.margins(x=0.12)
     grid[0].set_yticks(places, rows)
     printed_any = any(value is not None and not math.isnan(value) for panel in panels for value in panel.paper)
-    _key(figure, {f"{ours}, with 95 % of resampled documents": "o"} | ({paper: "D"} if printed_any else {}))
+    _key(figure, {ours: "o"} | ({paper: "D"} if printed_any else {}))
     return figure
 
 
@@ -73,7 +75,7 @@ def curves(lines: Sequence[Curve], *, x: str, y: str, ticks: Mapping[float, str]
     figure = new_figure(7.4, 4.1)
     axes = figure.subplots()
     _clean(axes, along="y")
-    for colour, line in zip(COLOURS, lines, strict=False):
+    for colour, line in zip(cycle(COLOURS), lines, strict=False):
         axes.fill_between(
             line.x,
             [band.lower for band in line.bands],

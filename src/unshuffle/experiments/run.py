@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from unshuffle.errors import ConfigError
@@ -10,7 +11,7 @@ from unshuffle.experiments.ablation import ablation
 from unshuffle.experiments.bench import Bench
 from unshuffle.experiments.clock import Clock
 from unshuffle.experiments.cost import cost
-from unshuffle.experiments.density import density
+from unshuffle.experiments.density import ALL, density
 from unshuffle.experiments.head_tail import head_tail
 from unshuffle.experiments.length import length
 from unshuffle.experiments.main import main
@@ -54,6 +55,7 @@ def run_experiment(
     shuffles: int = 3,
     beam: int = 64,
     resume: bool = True,
+    training: bool = True,
     progress: Callable[[Progress], None] = lambda progress: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[Path]:
@@ -68,8 +70,12 @@ def run_experiment(
     for system in systems:
         if system not in known:
             raise ConfigError(f"--systems {system}: there is no such row.{did_you_mean(system, known)}")
+    for change in changes:
+        row, colon, _ = change.partition(":")
+        if colon and "=" not in row and row not in known:
+            raise ConfigError(f"--set {change}: there is no row '{row}'.{did_you_mean(row, known)}")
     clock = Clock(minutes)
-    models = Models(runs, clock, progress, say)
+    models = Models(runs, clock, progress, say, training)
     bench = Bench(
         settings=settings,
         datasets=tuple(open_dataset(given, documents=documents, held_out=held_out) for given in data),
@@ -83,8 +89,15 @@ def run_experiment(
         resume=resume,
         texts=tuple(texts),
     )
-    written = [write_sheet(sheet, name, settings, bench.out, minutes=clock.spent) for sheet in EXPERIMENTS[name](bench)]
+    models.expect(plan for dataset in bench.datasets for plan in bench.plans(dataset))
+    written = []
+    for sheet in EXPERIMENTS[name](bench):
+        late = [plan for plan in models.missing if sheet.dataset == ALL or sheet.dataset.startswith(plan.dataset.name)]
+        if late:
+            rows = ", ".join(f"{plan.label} (seed {plan.seed})" for plan in late)
+            sheet = replace(sheet, notes=(*sheet.notes, f"Not trained yet: {rows}."))
+        written.append(write_sheet(sheet, name, settings, bench.out, minutes=clock.spent))
     if not written:
-        raise ConfigError(f"{name}: no model was ready in time. Run the same command again, or give it more minutes.")
+        raise ConfigError(f"{name}: no model was ready. Run the same command again, or give it more minutes.")
     write_page(out)
     return written

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from unshuffle.errors import ConfigError
-from unshuffle.experiments.bench import DRAWS, Bench, run_of
+from unshuffle.experiments.bench import DRAWS, Bench, cut_mark, cut_note, run_of
 from unshuffle.experiments.coherence import Neighbours, neighbours
 from unshuffle.experiments.datasets.duc import is_duc, read_duc
 from unshuffle.experiments.measure import about
@@ -55,7 +55,7 @@ def summaries(bench: Bench) -> Iterator[Sheet]:
     sets = [open_texts(given, bench.models) for given in bench.texts]
     for dataset in bench.datasets:
         trained = list(bench.trained(bench.plans(dataset)))
-        for texts in sets:
+        for texts in sets if trained else ():
             yield _sheet(bench, dataset, texts, trained)
 
 
@@ -118,7 +118,7 @@ def _sheet(bench: Bench, dataset: Dataset, texts: Texts, trained: Sequence[Train
         predictions = list(predict(model.orderer, documents, shuffles=bench.shuffles, seed=plan.seed, beam=bench.beam))
         bands = _bands(texts, list(_by_shuffle(predictions).values()), weights)
         test = plain(figures(predictions))
-        label = plan.label + (f", seed {plan.seed}" if len(bench.seeds) > 1 else "")
+        label = plan.label + cut_mark([model]) + (f", seed {plan.seed}" if len(bench.seeds) > 1 else "")
         lines.append(Line(label, printed("summaries", plan.row), bands, f"{test['tau']:.2f}"))
         path = bench.out / f"{plan.row}-{dataset.name}-{texts.name}-{plan.seed}.json"
         write_predictions(path.with_suffix(".orders.jsonl.gz"), predictions)
@@ -142,6 +142,7 @@ def _laid_out(bench: Bench, dataset: Dataset, texts: Texts, lines: Sequence[Line
         f"{texts.name}: {len(texts.documents)} summaries, {bench.shuffles} shuffles",
         ("order", paper, *names, "τ to the order as written"),
         tuple((line.label, shown(line.paper), *map(banded, line.bands), line.tau) for line in lines),
+        cut_note(trained),
     )
     panels = [
         Panel(

@@ -6,7 +6,6 @@ import copy
 import hashlib
 import json
 import logging
-import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -103,14 +102,10 @@ def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Seque
     """All stages in turn; the network is trained in place."""
     refiner = network.refiner
     recipe = {"system": run.config.write(), "training": _without(asdict(run.training), NOT_DECIDING)}
-    minutes, started = run.training.minutes, time.monotonic()
     if refiner is not None and refiner.config.encoder == "own":
         items = yield from _cross_fitted(run, refiner, items, valid)
         yield from _classifiers(run, refiner, items, valid, fold="all")
         valid = with_weights(refiner, valid, run.seed)
-        if minutes:  # what the classifiers leave of their time, all of it where they were there already, comes on top
-            unspent = run.training.classifier_minutes * len(run.used) - (time.monotonic() - started) / 60
-            minutes += max(unspent, 0.0)
     joint = refiner is not None and refiner.config.encoder == "shared"
     seed = derived(run.seed, "valid") % 2**31
     stage = OrderingStage(
@@ -128,7 +123,7 @@ def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Seque
         recipe,
         epochs=run.training.epochs,
         patience=run.training.patience,
-        minutes=minutes,
+        minutes=run.training.minutes,
     )
 
 
