@@ -73,6 +73,12 @@ def test_mending_changes_until_the_order_is_unambiguous() -> None:
     assert len(exercise.changes) == 2
 
 
+def test_what_cannot_be_mended_stays_as_it_was() -> None:
+    exercise = make_exercise(FakeOrderer(), CLEAR[::-1], mend=True)
+    assert not exercise.unambiguous and exercise.paragraph == tuple(CLEAR[::-1])
+    assert not exercise.changes and not exercise.proposals  # nothing of it helps
+
+
 def test_two_sentences_are_no_exercise() -> None:
     with pytest.raises(DataError, match="too few"):
         make_exercise(FakeOrderer(), ["a", "b"])

@@ -74,20 +74,27 @@ class Exercise:
 def make_exercise(
     orderer: OrdersMany, sentences: Sequence[str], *, seed: int = 0, margin: float = 0.4, mend: bool = False
 ) -> Exercise:
-    """An exercise from a paragraph in its right order; `mend` drops or merges sentences until it is unambiguous."""
+    """An exercise from a paragraph in its right order; `mend` drops or merges sentences until it is unambiguous.
+
+    Where nothing makes it so, the paragraph stays as it is.
+    """
     paragraph = tuple(sentences)
     if len(paragraph) < FEWEST:
         raise DataError(f"exercise: {len(paragraph)} sentences are too few. Give at least {FEWEST}.")
+    exercise = _scrambled(orderer, paragraph, seed, margin)
+    if exercise.unambiguous:
+        return exercise
+    proposals = _proposals(orderer, paragraph, seed, margin)
+    helpful = tuple(proposal for proposal in proposals if proposal.solves or proposal.margin > exercise.margin)
     changes: list[str] = []
-    while True:
-        exercise = _scrambled(orderer, paragraph, seed, margin)
-        if exercise.unambiguous:
-            return replace(exercise, changes=tuple(changes))
-        proposals = _proposals(orderer, paragraph, seed, margin)
-        if not (mend and proposals):
-            return replace(exercise, proposals=proposals[:PROPOSALS], changes=tuple(changes))
-        paragraph = proposals[0].result
-        changes.append(f"{proposals[0].change} {', '.join(str(place + 1) for place in proposals[0].sentences)}")
+    while mend and proposals:
+        best = proposals[0]
+        changes.append(f"{best.change} {', '.join(str(place + 1) for place in best.sentences)}")
+        mended = _scrambled(orderer, best.result, seed, margin)
+        if mended.unambiguous:
+            return replace(mended, changes=tuple(changes))
+        proposals = _proposals(orderer, best.result, seed, margin)
+    return replace(exercise, proposals=helpful[:PROPOSALS])
 
 
 def scramble(size: int, seed: int) -> tuple[int, ...]:

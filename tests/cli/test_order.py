@@ -41,6 +41,12 @@ def test_paragraphs_are_put_in_order_and_read_back(run: Run, model: Path) -> Non
     assert documents == [{"First one. Still first.", "Second one."}, {"Another document.", "Its end."}]
 
 
+def test_paragraphs_of_a_table_are_its_units(run: Run, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text('{"id": "a", "sentences": ["First one. Still first.", "Second one."]}\n')
+    answer = run("order", tmp_path / "p.jsonl", "-m", model, "--unit", "paragraph")
+    assert set(answer.out.strip().split("\n\n")) == {"First one. Still first.", "Second one."}
+
+
 def test_json_has_the_names_of_the_python_result(run: Run, model: Path) -> None:
     answer = run("order", "-m", model, "--format", "json", "--n-best", 2, stdin="\n".join(STORY) + "\n\nAlone.\n")
     first, second = map(json.loads, answer.out.splitlines())

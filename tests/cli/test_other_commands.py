@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.fixtures.documents import STORIES
 from tests.fixtures.systems import tiny_transformer
+from unshuffle.errors import DataError
 from unshuffle.systems import system_names
 
 STORY = "\n".join(STORIES[0])
@@ -27,6 +28,9 @@ def test_score_speaks_to_people_and_to_programs(run: Run, model: Path) -> None:
     found = json.loads(run("score", "-m", model, "-f", "json", stdin=STORY).out)
     assert {"id", "probability", "log_probability", "percentile", "transitions", "moves"} == set(found)
     assert len(found["transitions"]) == 3
+    assert "no other order" in run("score", "-m", model, stdin=STORIES[0][0]).out
+    paragraphs = run("score", "-m", model, "--unit", "paragraph", stdin="\n\n".join(reversed(STORIES[0]))).out
+    assert "better: paragraph" in paragraphs and "sentence" not in paragraphs
 
 
 def test_systems_lists_every_row(run: Run) -> None:
@@ -91,7 +95,7 @@ def test_fine_tune_makes_a_model_and_says_what_it_gained(run: Run, model: Path, 
     answer = run("fine-tune", corpus, *options, *tested)
     assert answer.code == 0, answer.err
     found = json.loads(answer.out.splitlines()[-1])
-    assert found["documents"] == 44 and found["held_out"] == 4
+    assert found["documents"] == 43 and found["held_out"] == 5
     assert {"tau", "pmr", "acc_micro"} <= set(found["before"]) & set(found["after"])
     (written,) = (tmp_path / "figures").glob("*.json")
     result = json.loads(written.read_text())
@@ -102,9 +106,25 @@ def test_fine_tune_makes_a_model_and_says_what_it_gained(run: Run, model: Path, 
     assert run("order", "-m", out, stdin=STORY).code == 0
     assert "Fine-tuned" in (out / "README.md").read_text()
     assert "a model is there already" in run("fine-tune", corpus, *options).err
-    (out / "config.json").unlink()  # as if it had been cut off after its last epoch
-    assert run("fine-tune", corpus, *options, *tested, "--resume").code == 0
-    assert json.loads(written.read_text())["minutes"] == result["minutes"] > 0
+    assert not (out / "stages").exists()
+
+
+def test_a_resumed_fine_tuning_counts_the_minutes_of_all_its_calls(
+    run: Run, model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("lightning_fabric")
+    options = (corpus, "--from", model, "--out", tmp_path / "mine", "--set", "epochs=2", "--format", "json")
+    tested = ("--test", corpus, "--results", tmp_path / "figures")
+
+    def cut_off(*arguments: object) -> None:
+        raise DataError("cut off")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("unshuffle.training.finetune.save_model", cut_off)
+        assert "cut off" in run("fine-tune", *options, *tested).err
+    assert run("fine-tune", *options, *tested, "--resume").code == 0
+    (written,) = (tmp_path / "figures").glob("*.json")
+    assert json.loads(written.read_text())["minutes"] > 0
 
 
 def test_fine_tune_refuses_what_cannot_be(run: Run, model: Path, corpus: Path, tmp_path: Path) -> None:
@@ -114,6 +134,11 @@ def test_fine_tune_refuses_what_cannot_be(run: Run, model: Path, corpus: Path, t
     assert "too few" in said
     said = run("fine-tune", corpus, "--from", model, "--out", tmp_path / "x", "--results", tmp_path).complaint
     assert "Say --test FILE" in said
+    (tmp_path / "short.jsonl").write_text(json.dumps(["Alone."]) + "\n")
+    said = run(
+        "fine-tune", corpus, "--from", model, "--out", tmp_path / "x", "--valid", tmp_path / "short.jsonl"
+    ).complaint
+    assert "no document of --valid" in said
     wrong = run("fine-tune", corpus, "--from", model, "--out", tmp_path / "x", "--set", "epoch=2").err
     assert "Did you mean 'epochs'" in wrong
     assert not (tmp_path / "x" / "config.json").exists()

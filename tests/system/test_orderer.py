@@ -10,6 +10,7 @@ import pytest
 from tests.fixtures.documents import NOUNS, random_documents, stories
 from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError, DataError
+from unshuffle.rank.constraints import Constraints
 from unshuffle.system.folder import Model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -129,6 +130,23 @@ def test_an_unsure_order_can_be_left_as_it_was(orderer: Orderer) -> None:
     found = orderer.order(DOCUMENTS[1], keep_if_unsure=1.1)
     assert found.kept and found.order == tuple(range(len(found.order)))
     assert not orderer.order(DOCUMENTS[1], keep_if_unsure=0.0).kept
+
+
+def test_rules_hold_where_the_model_is_unsure(orderer: Orderer) -> None:
+    turned = orderer.order(DOCUMENTS[1], keep_if_unsure=1.1, constraints=Constraints(before=((1, 0),)))
+    assert not turned.kept and turned.order.index(1) < turned.order.index(0)
+    placed = orderer.order(DOCUMENTS[1], keep_if_unsure=1.1, constraints=Constraints(fixed=((0, 2),)))
+    assert not placed.kept and placed.order[0] == 2
+    assert orderer.order(DOCUMENTS[1], keep_if_unsure=1.1, constraints=Constraints(before=((0, 1),))).kept
+
+
+def test_what_is_not_read_is_told_once(orderer: Orderer, caplog: pytest.LogCaptureFixture) -> None:
+    fresh = Orderer(orderer.model, parser=orderer.parser)
+    long = "word " * (orderer.model.config.tokens.longest + 1)
+    for _ in range(2):
+        fresh.order(["A start.", long])
+    (told,) = [record.getMessage() for record in caplog.records if "has more" in record.getMessage()]
+    assert "number 2" in told
 
 
 def test_what_is_no_document_is_refused(orderer: Orderer) -> None:

@@ -43,6 +43,14 @@ def test_isotonic_is_the_nearest_rising_curve() -> None:
     assert np.array(knots) == pytest.approx(np.array([(0.1, 0.1), (0.25, 0.4), (0.4, 0.9)]))
 
 
+def test_no_point_of_the_curve_rests_on_few_documents() -> None:
+    rng = np.random.default_rng(1)
+    chance = rng.uniform(size=1000)
+    share = np.where(chance > 0.995, 1.0, np.where(chance < 0.005, 0.0, 0.7))  # a handful at either end
+    after = [point for _, point in isotonic(chance, share, np.ones(1000))]
+    assert len(after) <= 50 and 0.4 < after[0] < 0.7 < after[-1] < 0.95
+
+
 def test_reliability_weighs_bins_by_their_documents() -> None:
     found = reliability([0.95, 0.95, 0.55, 1.0], [0.9, 0.9, 0.75, 1.0])
     assert found.error == pytest.approx((3 * abs(2.9 / 3 - 2.8 / 3) + 0.2) / 4)

@@ -12,6 +12,7 @@ pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 
 from tests.fixtures.documents import random_documents, stories
 from tests.fixtures.systems import tiny_model
+from unshuffle.errors import DataError
 from unshuffle.system.orderer import Orderer
 from unshuffle.systems import load_row
 from unshuffle.training.config import TrainingConfig
@@ -65,6 +66,11 @@ def test_sources_have_their_shares_and_long_texts_give_windows(data: Path) -> No
         size = len(window.sentences)
         assert 3 <= size <= 20 and list(window.sentences) == LONG[text][int(start) : int(start) + size]
     assert training_documents(mixture(), data, seed=1) == documents != training_documents(mixture(), data, seed=2)
+
+
+def test_a_source_of_short_texts_only_is_told(data: Path) -> None:
+    with pytest.raises(DataError, match="no text of 90 sentences"):
+        training_documents(replace(mixture(), shortest=90, usual=95, longest=99), data, seed=1)
 
 
 def test_held_out_texts_are_drawn_from_the_whole_source(data: Path) -> None:

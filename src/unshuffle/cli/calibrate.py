@@ -42,16 +42,19 @@ def calibrate(
     texts = _read_recipe(recipe, data, most) if recipe else _read_files(files or [], input, most)
     from unshuffle.cli.tables import write_table
     from unshuffle.files import write_json
-    from unshuffle.system.folder import find_folder
+    from unshuffle.system.folder import MODELS, find_folder
     from unshuffle.system.orderer import Orderer
     from unshuffle.training.calibrate import calibrated, report
     from unshuffle.training.reliability import write_diagram
 
+    folder = find_folder(str(model))
+    if folder.parent == MODELS and not (model.is_dir() and model.resolve() == folder.resolve()):
+        raise ConfigError(f"--model {model}: it is part of the package. Copy its folder, and give the copy.")
     orderer = Orderer.from_pretrained(str(model), device=device, parser=parser)
     found = calibrated(orderer, texts, method=method.value, seed=seed)
     if plot is not None:
         write_diagram({name: (found.before[name], found.after[name]) for name in texts}, plot)
-    write_json(find_folder(str(model)) / "calibration.json", found.calibration.write())
+    write_json(folder / "calibration.json", found.calibration.write())
     if results is not None:
         write_json(results, report(found))
     rows = [

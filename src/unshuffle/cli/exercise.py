@@ -40,13 +40,13 @@ def exercise(
     made = make_exercise(Orderer.from_pretrained(model), sentences, seed=seed, margin=margin, mend=mend)
     typer.echo(_write(made, form, title), nl=False)
     if not made.unambiguous:
-        typer.echo(f"ambiguous: {made.reason}.{_advice(made)}", err=True)
+        typer.echo(f"ambiguous: {made.reason}.{_advice(made, mend=mend)}", err=True)
         raise typer.Exit(1)
 
 
 def _read(file: Path | None) -> str:
     try:
-        return file.read_text(encoding="utf-8") if file else sys.stdin.read()
+        return file.read_text(encoding="utf-8-sig") if file else sys.stdin.read().removeprefix("\ufeff")
     except OSError as error:
         raise DataError(f"{file}: {error.strerror}. Give a text file.") from None
     except UnicodeDecodeError:
@@ -59,9 +59,10 @@ def _write(made: Exercise, form: Form, title: str) -> str:
     return sheet_html(made, title) if form is Form.html else sheet_text(made, title)
 
 
-def _advice(made: Exercise) -> str:
+def _advice(made: Exercise, *, mend: bool) -> str:
     if not made.proposals:
-        return ""
+        return " Dropping or merging sentences does not help: take another paragraph."
     best = made.proposals[0]
     places = " and ".join(str(place + 1) for place in best.sentences)
-    return f" Try to {best.change} sentence {places} (margin {best.margin:.2f}), or say --mend."
+    more = "." if mend else ", or say --mend."
+    return f" Try to {best.change} sentence {places} (margin {best.margin:.2f}){more}"

@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import typer
 
@@ -13,8 +14,9 @@ from unshuffle.cli.options import Input, OnError, Unit
 from unshuffle.errors import DataError
 from unshuffle.text.document import Document
 from unshuffle.text.language import looks_english
-from unshuffle.text.readers.read import read_documents
+from unshuffle.text.readers.read import SUFFIXES, read_documents
 from unshuffle.text.readers.report import ReadReport
+from unshuffle.text.readers.source import Source
 
 
 @dataclass
@@ -56,8 +58,8 @@ class Reading:
             typer.echo(f"unshuffle: {self._foreign} documents do not look English.", err=True)
 
     def _opened(self) -> Iterable[Document]:
-        # Units other than sentences are cut out of running text, so that is what the input must be.
-        plain = Input.TEXT if self.unit is Unit.paragraph else None
+        # Paragraphs are cut out of running text: what a file's name does not tell is read so.
+        plain = Input.TEXT if self.unit is Unit.paragraph and not _tells_format(self.file) else None
         if self.text is not None:
             stream = io.BytesIO(self.text.encode("utf-8", "surrogatepass"))
             stream.name = "--text"
@@ -84,3 +86,7 @@ class Reading:
         if self.text is not None:
             return "--text"
         return "stdin" if self.file in (None, "-") else str(self.file)
+
+
+def _tells_format(file: str | None) -> bool:
+    return file not in (None, "-") and Source(Path(str(file)).name).suffix in SUFFIXES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from unshuffle.cli.options import (
@@ -52,7 +53,7 @@ def score(
 
     orderer = Orderer.from_pretrained(model, device=device, parser=parser)
     scored = ((document, orderer.coherence(document)) for document in documents)
-    write = _json if form is Form.json else _text
+    write = _json if form is Form.json else partial(_text, unit=unit.value)
     write_pieces((write(document, found) for document, found in scored), out)
     reading.tell()
 
@@ -61,19 +62,22 @@ def _json(document: Document, found: Coherence) -> str:
     return json.dumps({"id": document.id, **found.to_json()}, ensure_ascii=False) + "\n"
 
 
-def _text(document: Document, found: Coherence) -> str:
-    return "\n".join(_lines(document, found)) + "\n\n"
+def _text(document: Document, found: Coherence, *, unit: str) -> str:
+    return "\n".join(_lines(document, found, unit)) + "\n\n"
 
 
-def _lines(document: Document, found: Coherence) -> Iterator[str]:
+def _lines(document: Document, found: Coherence, unit: str) -> Iterator[str]:
     """Sentences are counted from 1, as people do."""
+    if len(document.sentences) == 1:
+        yield f"{document.id}: one {unit}, which has no other order"
+        return
     yield f"{document.id}: more probable than {found.percentile:.1f} % of other orders"
     yield f"  log-probability {found.log_probability:.2f}, probability {found.probability:.3g}"
     for step in found.transitions:
         bar = f"{'█' * round(BAR * step.score):<{BAR}}"
         yield f"  {step.first + 1:>3} → {step.second + 1:<3} {step.score:.2f} {bar}  {_short(document, step.second)}"
     for move in found.moves:
-        yield f"  better: sentence {move.sentence + 1} at place {move.to + 1} (gain {move.gain:.2f})"
+        yield f"  better: {unit} {move.sentence + 1} at place {move.to + 1} (gain {move.gain:.2f})"
     if not found.moves:
         yield "  no single move would be better"
 

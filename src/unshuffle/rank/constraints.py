@@ -23,6 +23,12 @@ class Constraints:
     within_source: Sequence[str | int | None] = ()
     """The source of each sentence: those of one source keep their input order; None is no source."""
 
+    @property
+    def input_meets_them(self) -> bool:
+        """Whether the sentences may stay as they came."""
+        in_place = all(place == sentence for place, sentence in self.fixed)
+        return in_place and all(first < second for first, second in self.before)
+
     def rules(self, sentences: int) -> Rules:
         """The constraints of a document of so many sentences, checked that some order meets them all."""
         pairs = self._pairs(sentences)

@@ -12,6 +12,7 @@ import numpy as np
 from unshuffle.decode.contracts import Found
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, Item
+from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Candidate, Ordering, PairProbability, Round
 from unshuffle.system.calibration import Calibration, Evidence
 from unshuffle.system.explain import reasons
@@ -52,14 +53,18 @@ def pieces_per_sentence(words: Sequence[Sized]) -> float:
     return sum(map(len, words)) / max(len(words), 1)
 
 
-def finished(ordering: Ordering, document: Document, keep_if_unsure: float | None) -> Ordering:
-    """Ties made explicit, and the input order put back where the model is not sure enough."""
+def finished(
+    ordering: Ordering, document: Document, keep_if_unsure: float | None, constraints: Constraints | None = None
+) -> Ordering:
+    """Ties made explicit, and the input order put back where the model is not sure enough and it breaks no rule."""
     same: dict[str, list[int]] = {}
     for number, sentence in enumerate(document.sentences):
         same.setdefault(sentence, []).append(number)
     ties = tuple((first, second) for group in same.values() for first, second in pairwise(group))
-    if keep_if_unsure is not None and ordering.confidence < keep_if_unsure:
-        return replace(ordering, ties=ties, order=tuple(range(len(document.sentences))), why=(), kept=True)
+    given = tuple(range(len(document.sentences)))
+    unsure = keep_if_unsure is not None and ordering.confidence < keep_if_unsure
+    if unsure and (constraints is None or constraints.input_meets_them):
+        return replace(ordering, ties=ties, order=given, why=(), kept=True)
     return replace(ordering, ties=ties)
 
 

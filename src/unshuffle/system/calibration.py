@@ -16,6 +16,8 @@ WEIGHTS = ("intercept", "agreement", "choice", "length", "pieces")
 """Of the features, in their order; a file from before the last of them goes without it."""
 SUREST = 0.999
 """Agreement is cut here, since orders that were never found cannot disagree."""
+CHANCE = 0.5
+"""Share of right pairs below which nobody need fall: a coin has it."""
 LEAST_CHOICE = -10.0
 """Mean log-probability of a choice below which all orders are equally hopeless."""
 
@@ -56,12 +58,13 @@ class Calibration:
 
     def confidence(self, evidence: Evidence) -> float:
         """Expected share of rightly ordered pairs; a single sentence has none that could be wrong."""
-        if evidence.sentences < 2:
-            return 1.0
+        return 1.0 if evidence.sentences < 2 else max(self.curved(self.chance(evidence)), CHANCE)
+
+    def chance(self, evidence: Evidence) -> float:
+        """What the regression alone says."""
         weights = (self.intercept, self.agreement, self.choice, self.length, self.pieces)
         score = sum(weight * feature for weight, feature in zip(weights, evidence.features(), strict=True))
-        chance = 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
-        return self.curved(chance)
+        return 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
 
     def curved(self, chance: float) -> float:
         """The curve at one point; beyond its ends it is flat."""

@@ -46,6 +46,7 @@ class Orderer:
         self.device = torch.device(device)
         self.calibration = Calibration.read(model.calibration) if model.calibration is not None else None
         self._parser = parser
+        self._told_of_cuts = False
 
     @classmethod
     def from_pretrained(
@@ -139,12 +140,12 @@ class Orderer:
             raise ConfigError("order: beam, n_best and batch_size count from 1. Give larger numbers.")
         for window in windows(document_of(document) for document in documents):
             parsed = list(self._parsed(window))
-            items = [self.model.preparer.item(document) for document in parsed]
+            items = [self._item(document) for document in parsed]
             results: dict[int, Ordering] = {}
             for numbers in batches(items, batch_size):
                 orderings = self._order_batch([items[number] for number in numbers], width, n_best, constraints)
                 for number, ordering in zip(numbers, orderings, strict=True):
-                    results[number] = finished(ordering, parsed[number], keep_if_unsure)
+                    results[number] = finished(ordering, parsed[number], keep_if_unsure, constraints)
             for number in range(len(items)):
                 yield results.pop(number)
 
@@ -152,7 +153,7 @@ class Orderer:
         """How coherent a text is in the order in which it stands; a string is split into sentences first."""
         document = document_of(split_sentences(text) if isinstance(text, str) else text)
         (parsed,) = self._parsed([document])
-        return coherence_of(self.model.network, self.model.preparer.item(parsed), device=self.device)
+        return coherence_of(self.model.network, self._item(parsed), device=self.device)
 
     def graph(self, sentences: Sequence[str] | Document) -> SentenceGraph:
         """The graph that the model reads."""
@@ -166,6 +167,21 @@ class Orderer:
             links=tuple((first, second) for first, second in graph.pairs.T.tolist()),
             relations=tuple((first, second) for first, second in graph.relations.T.tolist()),
         )
+
+    def _item(self, document: Document) -> Item:
+        """What the network reads of a document; where that is not all of it, the user is told once."""
+        item = self.model.preparer.item(document)
+        longest = self.model.config.tokens.longest
+        cut = next((number for number, words in enumerate(item.words, 1) if len(words) >= longest), None)
+        if cut is not None and not self._told_of_cuts:
+            self._told_of_cuts = True
+            log.warning(
+                "document '%s': the model reads the first %d word pieces of a sentence, and number %d has more.",
+                document.id,
+                longest,
+                cut,
+            )
+        return item
 
     def _parsed(self, documents: list[Document]) -> Iterable[Document]:
         if all(document.mentions is not None for document in documents):

@@ -98,4 +98,5 @@ def settings(job: FineTuning, config: SystemConfig) -> TrainingConfig:
     chosen = PRETRAINED if isinstance(config.sentence_encoder, PretrainedConfig) else RECURRENT
     options = apply_changes(asdict(chosen), job.changes)
     training: TrainingConfig = validated("training", TrainingConfig, options)
-    return replace(training, minutes=job.minutes)
+    fits = (training.folds + 1 if training.folds > 1 else 1) * 2 if job.refiner else 0
+    return replace(training, minutes=job.minutes, classifier_minutes=job.minutes / fits if fits else 0.0)

@@ -27,6 +27,8 @@ FEWEST = 20
 RIDGE = 1e-3
 """Keeps weights finite where evidence and truth are perfectly in step."""
 STEPS = 50
+LEAST_BLOCK = 0.02
+"""Share of all weight that a point of the monotone curve rests on at least, so that no few documents make one."""
 
 Method = Literal["logistic", "isotonic"]
 FloatArray = NDArray[np.float64]
@@ -118,7 +120,7 @@ def fit_calibration(
     plain = Calibration(**dict(zip(WEIGHTS, numbers.tolist(), strict=True)))
     if method == "logistic":
         return plain
-    chance = np.array([plain.confidence(one.evidence) for one in observed])
+    chance = np.array([plain.chance(one.evidence) for one in observed])
     return replace(plain, knots=isotonic(chance, share, weight))
 
 
@@ -139,11 +141,13 @@ def logistic(features: FloatArray, share: FloatArray, weight: FloatArray) -> Flo
 
 
 def isotonic(chance: FloatArray, share: FloatArray, weight: FloatArray) -> tuple[tuple[float, float], ...]:
-    """The rising curve nearest to the shares: neighbours that fall are pooled until none do."""
+    """The rising curve nearest to the shares: neighbours are joined until each has some weight and none falls."""
     order = np.argsort(chance, kind="stable")
+    rows = np.stack([weight, weight * chance, weight * share], 1)[order]
+    bins = np.minimum((np.cumsum(rows[:, 0]) - rows[:, 0]) / weight.sum() // LEAST_BLOCK, 1 / LEAST_BLOCK - 1)
     blocks: list[list[float]] = []  # weight, weighed chance, weighed share
-    for x, y, mass in zip(chance[order], share[order], weight[order], strict=True):
-        blocks.append([mass, mass * x, mass * y])
+    for number in np.unique(bins):
+        blocks.append(rows[bins == number].sum(0).tolist())
         while len(blocks) > 1 and blocks[-2][2] / blocks[-2][0] >= blocks[-1][2] / blocks[-1][0]:
             last = blocks.pop()
             blocks[-1] = [one + other for one, other in zip(blocks[-1], last, strict=True)]

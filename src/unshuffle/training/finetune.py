@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +20,8 @@ from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.text.parse_cache import CachedParser
 from unshuffle.training.adaptation import FineTuned, FineTuning, Tested, settings
+from unshuffle.training.calibrate import FEWEST as FEWEST_FITTED
+from unshuffle.training.calibrate import calibrated
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
 from unshuffle.training.evaluation import Prediction, figures, predict
@@ -28,8 +32,8 @@ from unshuffle.training.results import Result, command_line, plain
 from unshuffle.training.run import new_fabric
 from unshuffle.training.stages import Run, train_stages
 
-HELD_OUT = 10
-"""One document of so many is held out where the user names none."""
+HELD_OUT, LEAST_HELD_OUT = 10, 5
+"""One document of so many is held out where the user names none, but of few documents more: one alone decides badly."""
 FEWEST = 10
 """Documents of two sentences or more, below which there is nothing to learn from."""
 SHUFFLES = 3
@@ -64,10 +68,21 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
         job.out / "fine-tune.json",
         result.to_json() | {"source": job.source, "training": asdict(training)},
     )
+    if improved:
+        model = replace(model, calibration=_calibration(orderer, valid, job.seed))
     save_model(replace(model, name=job.out.name, card=_card(model, result)), job.out)
     if tested and job.results:
         _result(job, model, run, result, Splits(train, valid, test)).write(job.results, tested.predictions)
+    for working in ("stages", "parses"):  # ten times the size of the model
+        shutil.rmtree(job.out / working, ignore_errors=True)
     return result
+
+
+def _calibration(orderer: Orderer, valid: Sequence[Document], seed: int) -> dict[str, Any] | None:
+    """Confidence fitted to the new weights; the old one where too few documents are held out to fit it."""
+    if sum(len(document.sentences) > 1 for document in valid) < 2 * FEWEST_FITTED:
+        return orderer.model.calibration
+    return calibrated(orderer, {"held out": valid}, seed=seed).calibration.write()
 
 
 def _ordered(orderer: Orderer, documents: Sequence[Document], seed: int) -> tuple[Prediction, ...]:
@@ -105,6 +120,8 @@ def _check(job: FineTuning) -> None:
         raise DataError(
             f"fine-tune: {teaching} documents of two sentences or more are too few. Give at least {FEWEST}."
         )
+    if job.valid is not None and not any(len(document.sentences) > 1 for document in job.valid):
+        raise DataError("fine-tune: no document of --valid has two sentences. Give some that have an order.")
 
 
 def _split(job: FineTuning) -> tuple[tuple[Document, ...], tuple[Document, ...]]:
@@ -113,7 +130,8 @@ def _split(job: FineTuning) -> tuple[tuple[Document, ...], tuple[Document, ...]]
         return job.documents, job.valid
     teaching = [number for number, document in enumerate(job.documents) if len(document.sentences) > 1]
     drawn = np.random.default_rng(derived(job.seed, "held out")).permutation(teaching)
-    held = set(drawn[: max(1, len(teaching) // HELD_OUT)].tolist())
+    least = min(LEAST_HELD_OUT, len(teaching) // 3)
+    held = set(drawn[: max(least, len(teaching) // HELD_OUT)].tolist())
     inside, outside = (
         tuple(document for number, document in enumerate(job.documents) if (number in held) is kept)
         for kept in (True, False)

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Gt
 
-from unshuffle.errors import ConfigError
+from unshuffle.errors import ConfigError, DataError
 from unshuffle.registry import did_you_mean
 from unshuffle.seeds import derived
 from unshuffle.text.document import Document
@@ -72,6 +72,8 @@ def training_documents(config: MixtureConfig, folder: Path, seed: int) -> tuple[
             for document in read_documents(folder / file)
             if len(document.sentences) >= config.shortest
         ]
+        if wanted and not pool:
+            raise DataError(f"{source.name}: no text of {config.shortest} sentences or more. Leave this source out.")
         chosen += _drawn(pool, source, config, wanted, rng)
     order = np.random.default_rng(derived(seed, "mixture")).permutation(len(chosen))
     return tuple(chosen[number] for number in order)
