@@ -25,7 +25,7 @@ def order_files(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; left out: one a core.")] = None,
     model: ModelName = "default",
     parser: ParserName = None,
-    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: the model's own.")] = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
     keep_if_unsure: Annotated[
         float | None, typer.Option(min=0, max=1, help="Leave the input order below this confidence.")
     ] = None,

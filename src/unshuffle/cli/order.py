@@ -40,7 +40,7 @@ def order(
     unit: Units = Unit.sentence,
     model: ModelName = "default",
     parser: ParserName = None,
-    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: the model's own.")] = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
     n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` tells.")] = 5,
     keep_if_unsure: Annotated[
         float | None, typer.Option(min=0, max=1, help="Leave the input order below this confidence.")

@@ -10,7 +10,7 @@ SENTENCES: list[Any] = ["Then she ate it.", "Mia picked an apple.", "She washed 
 MOST_PAIRS = 10_000
 """Rows of a constraint that are read at all."""
 
-Beam = Annotated[int | None, Field(ge=1, le=64, description="Width of the search; left out: the model's own.")]
+Beam = Annotated[int | None, Field(ge=1, le=64, description="Width of the search; left out: 8.")]
 Best = Annotated[int, Field(ge=1, le=20, description="How many of the best orders to give back.")]
 Unsure = Annotated[float | None, Field(ge=0, le=1, description="Keep the input order below this confidence.")]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
