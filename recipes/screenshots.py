@@ -20,7 +20,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 def main(
     url: Annotated[str, typer.Option(help="Where the service listens.")] = "http://127.0.0.1:8000",
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("docs/images"),
-    example: Annotated[str, typer.Option(help="Which example to order.")] = "A process",
+    example: Annotated[str, typer.Option(help="Which example to order.")] = "An abstract",
 ) -> None:
     """Take all pictures."""
     out.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def main(
         page.screenshot(path=out / "page-phone.png")
         page = browser.new_context(**WIDE).new_page()
         page.goto(f"{url}/#exercise")
-        page.click("#exercise-examples >> text=A story")
+        page.click(f"#exercise-examples >> text={example}")
         page.wait_for_selector("#sheet:not([hidden])")
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=out / "page-exercise.png")
@@ -44,14 +44,12 @@ def main(
 
 
 def _ordered(browser: Browser, url: str, example: str, options: dict[str, Any]) -> Page:
-    """The page with an example in order, one round before the last."""
+    """The page with an example in order."""
     page = browser.new_context(**options).new_page()
     page.goto(url)
     page.click(f"#examples >> text={example}")
     page.wait_for_selector("#sentences li .step.named")
     page.wait_for_timeout(600)
-    if not page.is_disabled("#step-back"):
-        page.click("#step-back")
     page.mouse.move(0, 0)
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(600)
