@@ -18,6 +18,7 @@ from typing import Any
 from unshuffle.experiments.datasets.preset import load_preset, preset_names
 from unshuffle.experiments.report import read_sheets, tables_of
 from unshuffle.experiments.settings import experiment_names
+from unshuffle.experiments.sheet import spread
 from unshuffle.systems import load_row, system_names
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -38,12 +39,6 @@ def results(folder: str) -> dict[str, list[dict[str, Any]]]:
         if "system" in run:  # sheets of several runs lie beside them
             found[run["system"]].append(run)
     return found
-
-
-def spread(values: list[float]) -> str:
-    """Mean, and the standard deviation over seeds where there is more than one."""
-    mean = f"{statistics.mean(values):.2f}"
-    return f"{mean} ± {statistics.stdev(values):.2f}" if len(values) > 1 else mean
 
 
 def number(value: float) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 from measured import table
 
+from unshuffle.experiments.sheet import spread
+
 RESULTS = Path(__file__).parent.parent / "results"
 MEASURES = ("tau", "pmr", "acc_micro", "acc_macro", "head", "tail")
 RIVALS = ("random", "input", "nearest chain")
@@ -74,20 +76,33 @@ def candidates() -> str:
 def tried() -> str:
     """τ on the validation texts of what was tried and not kept."""
     kinds, rows = by_kind({folder.name: folder for folder in sorted((RESULTS / "tried").glob("*"))})
-    return table(["tried", *kinds, "mean τ", "documents/s"], [[label, *row] for label, row in rows.items()])
+    return table(["tried", *kinds, "mean τ"], [[label, *row[:-1]] for label, row in rows.items()])
 
 
 def passes() -> str:
     """τ on the validation texts after each pass of the recipe."""
     kinds, rows = by_kind({folder.name: folder for folder in sorted((RESULTS / "passes").glob("*"))})
-    return table(["after pass", *kinds, "mean τ", "documents/s"], [[label, *row] for label, row in rows.items()])
+    return table(["after pass", *kinds, "mean τ"], [[label, *row[:-1]] for label, row in rows.items()])
 
 
 def fine_tuned() -> str:
-    """The shipped model after some epochs on another data set's training documents, by seed."""
-    rows = []
-    for run in runs(RESULTS / "fine-tuned"):
-        before, after = run["notes"]["before"], run["test"]
-        figures = [f"{before[name]:.2f} → {after[name]:.2f}" for name in MEASURES]
-        rows.append([run["dataset"], str(run["seed"]), str(after["documents"]), *figures])
-    return table(["data set", "seed", "documents", "τ", "PMR", "Acc micro", "Acc macro", "head", "tail"], rows)
+    """The shipped model before and after some epochs on another data set's training documents, and one from scratch."""
+    tuned = runs(RESULTS / "fine-tuned")
+    rows = [["the same system from all-MiniLM", *_trained(run), *_figures([run["test"]])] for run in _scratch()]
+    rows.append(["the shipped model as it is", "–", "–", *_figures([tuned[0]["notes"]["before"]])])
+    rows += [["the shipped model, fine-tuned", *_trained(run), *_figures([run["test"]])] for run in tuned]
+    rows.append(["the shipped model, fine-tuned", "mean", "", *_figures([run["test"] for run in tuned])])
+    return table(["model", "seed", "epochs", "τ", "PMR", "Acc micro", "Acc macro", "head", "tail"], rows)
+
+
+def _scratch() -> list[dict[str, Any]]:
+    return runs(RESULTS / "scratch")
+
+
+def _trained(run: dict[str, Any]) -> list[str]:
+    return [str(run["seed"]), str(run["config"]["training"]["epochs"])]
+
+
+def _figures(tests: list[dict[str, Any]]) -> list[str]:
+    """Each measure, with the standard deviation over seeds where there are several."""
+    return [spread([test[name] for test in tests]) for name in MEASURES]
