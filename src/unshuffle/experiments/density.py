@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,23 @@ ALL = "all"
 REFINED = "irse-grn"
 
 
+@dataclass(frozen=True)
+class Point:
+    """One data set: how its documents are linked, and what refinement gains on them."""
+
+    dataset: Dataset
+    linked: dict[str, float]
+    lead: Comparison
+    accuracy: float
+    """Of the initial classifier on validation pairs."""
+    mark: str
+    """A star where a time-box ended a training behind it."""
+
+
 def density(bench: Bench) -> Iterator[Sheet]:
     """One sheet of all data sets together."""
-    found: dict[str, tuple[Dataset, dict[str, float], Comparison, float]] = {}
+    points: list[Point] = []
     runs: list[Measured] = []
-    marks: dict[str, str] = {}
     baseline = next((row for row in bench.systems if row != REFINED), bench.settings.baseline)
     for dataset in bench.datasets:
         rows = bench.rows(dataset)
@@ -35,12 +48,11 @@ def density(bench: Bench) -> Iterator[Sheet]:
         if baseline in rows and REFINED in rows:
             trained = rows[REFINED][0].trained
             lead = lead_over(rows[REFINED], rows[baseline], "tau")
-            if lead is None:
-                continue
-            marks[dataset.name] = cut_mark(one.trained for row in (REFINED, baseline) for one in rows[row])
-            found[dataset.name] = (dataset, links(bench, trained), lead, initial_accuracy(trained))
-    if found:
-        yield _sheet(found, runs, baseline, marks)
+            mark = cut_mark(one.trained for row in (REFINED, baseline) for one in rows[row])
+            if lead is not None:
+                points.append(Point(dataset, links(bench, trained), lead, initial_accuracy(trained), mark))
+    if points:
+        yield _sheet(points, runs, baseline)
 
 
 def links(bench: Bench, trained: Trained) -> dict[str, float]:
@@ -62,22 +74,18 @@ def initial_accuracy(trained: Trained) -> float:
     return float(stages[0]["valid"]) if stages else float("nan")
 
 
-def _sheet(
-    found: dict[str, tuple[Dataset, dict[str, float], Comparison, float]],
-    runs: list[Measured],
-    baseline: str,
-    marks: dict[str, str],
-) -> Sheet:
+def _sheet(points: list[Point], runs: list[Measured], baseline: str) -> Sheet:
     cells = []
     title = load_row(baseline).about.title
     figures: dict[str, Any] = {}
-    for name, (dataset, linked, lead, accuracy) in found.items():
+    for point in points:
+        dataset, linked, lead, accuracy = point.dataset, point.linked, point.lead, point.accuracy
         published = dataset.preset.published
         paper, gain = printed("density", published), _paper_gain(published, baseline)
         automatic = round((1 - accuracy / 100) * 20) / 20 if accuracy == accuracy else None
         cells.append(
             (
-                dataset.preset.title + marks[name],
+                dataset.preset.title + point.mark,
                 f"{paper[0]:.2f}" if paper else "–",
                 f"{gain:+.2f}" if gain is not None else "–",
                 f"{linked['directed']:.2f}",
@@ -89,7 +97,12 @@ def _sheet(
                 f"{100 * dataset.preset.settings.noise_share:.0f} %",
             )
         )
-        figures[name] = {**linked, "gain": lead.difference, "initial_accuracy": accuracy, "auto_noise_share": automatic}
+        figures[dataset.name] = {
+            **linked,
+            "gain": lead.difference,
+            "initial_accuracy": accuracy,
+            "auto_noise_share": automatic,
+        }
     head = (
         "data set",
         *(f"paper, its own data: {what}" for what in ("links", "Δτ")),
@@ -102,11 +115,11 @@ def _sheet(
         for name, label in PAPER_SETS.items()
         if (density := printed("density", name)) and (gain := _paper_gain(name, baseline)) is not None
     }
-    ours = {dataset.preset.title: (linked["directed"], _band(lead)) for dataset, linked, lead, _ in found.values()}
+    ours = {point.dataset.preset.title: (point.linked["directed"], _band(point.lead)) for point in points}
     figure = scatter(ours, theirs, x="links of a document, both directions", y=f"Δτ of IRSE-GRN over {title}")
     return Sheet(
         dataset=ALL,
-        subtitle="; ".join(dataset.described for dataset, *_ in found.values()),
+        subtitle="; ".join(point.dataset.described for point in points),
         tables=(
             Table(
                 "Links of the test documents and the gain in τ",
