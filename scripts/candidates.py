@@ -34,6 +34,11 @@ class Candidate:
 CANDIDATES = {
     "bilstm": Candidate("IRSE-GRN on a BiLSTM", "bilstm"),
     "bilstm-fh": Candidate("IRSE-GRN + FHDecoder on a BiLSTM", "bilstm", ("system=irse-grn-fh",)),
+    "bilstm-wide-fh": Candidate(  # orders as many documents in a second as a transformer does
+        "IRSE-GRN + FHDecoder on a BiLSTM of twice the width",
+        "bilstm",
+        ("system=irse-grn-fh", "changes.sentence_encoder.width=1024", "training.epochs=3"),
+    ),
     "frozen-fh": Candidate(
         "IRSE-GRN + FHDecoder on a BiLSTM on a frozen transformer",
         "default",
@@ -42,7 +47,7 @@ CANDIDATES = {
     "transformer": Candidate("IRSE-GRN on a fine-tuned transformer", "default", ("changes.decoder.kind=pointer",)),
     "transformer-fh": Candidate("IRSE-GRN + FHDecoder on a fine-tuned transformer", "default"),
     "set-fh": Candidate(
-        "the same, sentences read in each other's sight",
+        "IRSE-GRN + FHDecoder on a fine-tuned transformer, sentences in each other's sight",
         "default",
         _read_by("transformer_set", inner_dropout=0.0, freeze_embeddings="true"),
     ),
