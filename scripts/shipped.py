@@ -88,15 +88,14 @@ def passes() -> str:
 def fine_tuned() -> str:
     """The shipped model before and after some epochs on another data set's training documents, and one from scratch."""
     tuned = runs(RESULTS / "fine-tuned")
-    rows = [["the same system from all-MiniLM", *_trained(run), *_figures([run["test"]])] for run in _scratch()]
+    rows = [
+        ["the same system from all-MiniLM", *_trained(run), *_figures([run["test"]])]
+        for run in runs(RESULTS / "scratch")
+    ]
     rows.append(["the shipped model as it is", "–", "–", *_figures([tuned[0]["notes"]["before"]])])
     rows += [["the shipped model, fine-tuned", *_trained(run), *_figures([run["test"]])] for run in tuned]
     rows.append(["the shipped model, fine-tuned", "mean", "", *_figures([run["test"] for run in tuned])])
     return table(["model", "seed", "epochs", "τ", "PMR", "Acc micro", "Acc macro", "head", "tail"], rows)
-
-
-def _scratch() -> list[dict[str, Any]]:
-    return runs(RESULTS / "scratch")
 
 
 def _trained(run: dict[str, Any]) -> list[str]:

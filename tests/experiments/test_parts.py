@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unshuffle.experiments.clock import Clock, boxed, classifier_stages
+from unshuffle.experiments.clock import Clock
 from unshuffle.experiments.coherence import neighbours
 from unshuffle.experiments.datasets.preset import load_preset, plain_preset, preset_names
 from unshuffle.experiments.length import groups
@@ -18,6 +18,7 @@ from unshuffle.metrics.bootstrap import Band
 from unshuffle.systems import load_row, system_names
 from unshuffle.text.document import Document, Mention, Role
 from unshuffle.text.vectors import Vectors
+from unshuffle.training.boxes import boxed, classifier_stages
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
 

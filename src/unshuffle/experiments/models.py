@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unshuffle.experiments.clock import Clock, boxed, classifier_stages
+from unshuffle.experiments.clock import Clock
 from unshuffle.experiments.plan import Dataset, Plan
 from unshuffle.files import read_json, write_json
 from unshuffle.system.folder import load_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
+from unshuffle.training.boxes import boxed, classifier_stages
 from unshuffle.training.corpus import parsed
 from unshuffle.training.loop import Progress
 from unshuffle.training.results import command_line, commit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from unshuffle.registry import validated
 from unshuffle.system.config import SystemConfig
 from unshuffle.systems import apply_changes
 from unshuffle.text.document import Document
+from unshuffle.training.boxes import boxed
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.evaluation import Prediction
 from unshuffle.training.results import plain
@@ -98,5 +99,4 @@ def settings(job: FineTuning, config: SystemConfig) -> TrainingConfig:
     chosen = PRETRAINED if isinstance(config.sentence_encoder, PretrainedConfig) else RECURRENT
     options = apply_changes(asdict(chosen), job.changes)
     training: TrainingConfig = validated("training", TrainingConfig, options)
-    fits = (training.folds + 1 if training.folds > 1 else 1) * 2 if job.refiner else 0
-    return replace(training, minutes=job.minutes, classifier_minutes=job.minutes / fits if fits else 0.0)
+    return boxed(training, config, job.minutes)
