@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unshuffle.encoders.contracts import Encoded
+from unshuffle.encoders.contracts import Encoded, paragraph_encoders
 from unshuffle.graph.batch import Batch, GraphBatch, Item, collate
 from unshuffle.graph.build import Graph
 from unshuffle.graph.pairs import ordered_pairs, pair_numbers
@@ -82,6 +82,14 @@ def pairs_before(before: Tensor, old: GraphBatch, new: GraphBatch) -> Tensor:
     """Where each ordered pair of the shuffled documents was before."""
     one, other = before[ordered_pairs(new)]
     return pair_numbers(old, one, other)
+
+
+def paragraph_encoder(config: Any) -> Any:
+    """A paragraph encoder of that configuration, as wide as the vectors here, always the same."""
+    torch.manual_seed(0)
+    encoder = paragraph_encoders.build(config, width=WIDTH, entity_input=ENTITY)
+    assert isinstance(encoder, torch.nn.Module)
+    return encoder.eval()
 
 
 def vectors(batch: Batch, seed: int = 0) -> Encoded:

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.encoders.made_up import collated, item
+from tests.encoders.made_up import collated, corpus, item
 from unshuffle.graph.pairs import ordered_pairs, pair_numbers
 
 
@@ -18,3 +18,10 @@ def test_pairs_stand_document_by_document_and_row_by_row(sizes: list[int]) -> No
     pairs = ordered_pairs(graph)
     assert [tuple(pair) for pair in pairs.T.tolist()] == expected
     assert torch.equal(pair_numbers(graph, *pairs), torch.arange(len(expected)))
+
+
+def test_pair_numbers_turn_pairs_around() -> None:
+    graph = collated(corpus()).graph
+    one, other = ordered_pairs(graph)
+    back = pair_numbers(graph, other, one)
+    assert torch.equal(back[back], torch.arange(len(back)))
