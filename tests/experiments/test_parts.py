@@ -18,7 +18,7 @@ from unshuffle.metrics.bootstrap import Band
 from unshuffle.systems import load_row, system_names
 from unshuffle.text.document import Document, Mention, Role
 from unshuffle.text.vectors import Vectors
-from unshuffle.training.boxes import boxed, classifier_stages
+from unshuffle.training.boxes import boxed, classifier_kinds
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
 
@@ -70,10 +70,10 @@ def test_changes_may_be_for_one_row() -> None:
 def test_a_time_box_is_dealt_out_to_all_stages() -> None:
     plain, refined = load_row("se-grn").system, load_row("irse-grn").system
     training = TrainingConfig()
-    assert classifier_stages(training, plain) == 0 and classifier_stages(training, refined) == 6
-    assert classifier_stages(TrainingConfig(folds=1), refined) == 2
+    assert classifier_kinds(plain) == () and classifier_kinds(refined) == ("initial", "iterative")
     box = boxed(training, refined, 60)
-    assert box.minutes == 6 * box.classifier_minutes == boxed(training, plain, 60).minutes == 60
+    assert box.minutes == 2 * box.classifier_minutes == boxed(training, plain, 60).minutes == 60
+    assert boxed(TrainingConfig(folds=1), refined, 60).classifier_minutes == 60
     assert boxed(training, plain, 0) == training
     assert Clock(0).share(3) == 0 and not Clock(0).over
     assert Clock(30).share(3) == pytest.approx(8.5, abs=0.1)  # the rest is for measuring
@@ -95,9 +95,9 @@ def test_later_data_sets_and_classifiers_are_left_their_time(tmp_path: Path, mon
     for some in plans:
         list(models.take(some))
     assert len(given) == 6 and not models.missing
-    # Six ordering models and two pairs of classifiers; nobody takes any time here, so that the later have more of it.
-    assert given["a se-grn"] == pytest.approx(8.5, rel=0.01) == given["a irse-grn"] * 7 / 8
-    assert given["a irse-grn-fh"] == pytest.approx(0.85 * 80 / 5, rel=0.01)
+    # Six ordering models and twice two kinds of classifier; nobody takes any time here: the later have more of it.
+    assert given["a se-grn"] == pytest.approx(6.8, rel=0.01) == given["a irse-grn"] * 9 / 10
+    assert given["a irse-grn-fh"] == pytest.approx(0.85 * 80 / 6, rel=0.01)
 
 
 def test_nothing_is_trained_where_that_is_said(tmp_path: Path) -> None:

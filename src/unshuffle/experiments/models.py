@@ -14,7 +14,7 @@ from unshuffle.files import read_json, write_json
 from unshuffle.system.folder import load_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
-from unshuffle.training.boxes import boxed, classifier_stages
+from unshuffle.training.boxes import boxed, classifier_kinds
 from unshuffle.training.corpus import parsed
 from unshuffle.training.loop import Progress
 from unshuffle.training.results import command_line, commit
@@ -83,12 +83,13 @@ class Models:
             else:
                 self.say(f"{plan.key}: training {number} of {len(plans)}")
                 yield self._train(plan, self.clock.share(self._boxes()))
-                self._classified.add(_classifiers(plan))
+                self._classified |= _classifiers(plan)
             self.waiting.pop(plan.key, None)
 
     def _boxes(self) -> int:
-        """One for each ordering model that is waiting, and one for each pair of classifiers."""
-        return len(self.waiting) + len({_classifiers(plan) for plan in self.waiting.values()} - self._classified - {""})
+        """One for each ordering model that is waiting, and one for each kind of classifier that it needs."""
+        classifiers = {each for plan in self.waiting.values() for each in _classifiers(plan)}
+        return len(self.waiting) + len(classifiers - self._classified)
 
     def parsed(self, dataset: Dataset, split: str, parser: str) -> tuple[Document, ...]:
         """The documents of a split with their mentions."""
@@ -125,9 +126,14 @@ class Models:
         return self._found(plan, orderer)
 
 
-def _classifiers(plan: Plan) -> str:
-    """Which classifiers come before a plan's ordering model, as far as rows that share them must agree; or none."""
-    if not classifier_stages(plan.training, plan.config):
-        return ""
-    refiner = {name: value for name, value in plan.config.write()["refiner"].items() if name != "rounds"}
-    return json.dumps([plan.dataset.name, plan.seed, refiner], sort_keys=True, default=str)
+def _classifiers(plan: Plan) -> set[str]:
+    """Which classifiers come before a plan's ordering model, as far as rows that share them must agree."""
+    refiner = plan.config.write().get("refiner") or {}
+    decides = {
+        "initial": refiner.get("grn"),
+        "iterative": {name: value for name, value in refiner.items() if name != "rounds"},
+    }
+    return {
+        json.dumps([kind, plan.dataset.name, plan.seed, decides[kind]], sort_keys=True, default=str)
+        for kind in classifier_kinds(plan.config)
+    }

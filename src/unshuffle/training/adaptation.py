@@ -12,7 +12,7 @@ from unshuffle.registry import validated
 from unshuffle.system.config import SystemConfig
 from unshuffle.systems import apply_changes
 from unshuffle.text.document import Document
-from unshuffle.training.boxes import boxed
+from unshuffle.training.boxes import boxed, classifier_kinds
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.evaluation import Prediction
 from unshuffle.training.results import plain
@@ -99,4 +99,5 @@ def settings(job: FineTuning, config: SystemConfig) -> TrainingConfig:
     chosen = PRETRAINED if isinstance(config.sentence_encoder, PretrainedConfig) else RECURRENT
     options = apply_changes(asdict(chosen), job.changes)
     training: TrainingConfig = validated("training", TrainingConfig, options)
-    return boxed(training, config, job.minutes)
+    boxes = 1 + len(classifier_kinds(config)) * job.refiner
+    return boxed(training, config, job.minutes / boxes)

@@ -13,24 +13,23 @@ SHORTEST = 0.02
 
 
 def boxed(training: TrainingConfig, system: SystemConfig, minutes: float) -> TrainingConfig:
-    """The same training, its ordering model held to one box of minutes, its classifiers together to another.
+    """The same training with a box of minutes for its ordering model and one for each kind of classifier.
 
     So ordering models are trained alike, whether classifiers come before them or not; 0 leaves it as it is.
     """
     if not minutes:
         return training
-    stages = classifier_stages(training, system)
     return replace(
         training,
         minutes=min(training.minutes or math.inf, max(minutes, SHORTEST)),
-        classifier_minutes=max(minutes / stages, SHORTEST) if stages else 0.0,
+        # Cross-fitting in k folds reads every document k - 1 times, the classifier of all documents once more.
+        classifier_minutes=max(minutes / training.folds, SHORTEST) if classifier_kinds(system) else 0.0,
     )
 
 
-def classifier_stages(training: TrainingConfig, system: SystemConfig) -> int:
-    """How many trainings of a classifier come before the ordering model's."""
+def classifier_kinds(system: SystemConfig) -> tuple[str, ...]:
+    """The kinds of classifier that have trainings of their own before the ordering model's."""
     refiner = system.refiner
     if refiner is None or refiner.encoder == "shared":
-        return 0
-    fits = training.folds + 1 if training.folds > 1 else 1
-    return fits * (int(refiner.initial) + int(refiner.rounds != 0))
+        return ()
+    return ("initial",) * refiner.initial + ("iterative",) * (refiner.rounds != 0)

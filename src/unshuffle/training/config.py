@@ -38,7 +38,7 @@ class TrainingConfig:
     folds: Annotated[int, Ge(1)] = 2
     """Cross-fitting: link weights of training documents come from classifiers that have not seen them; 1 for none."""
     minutes: Annotated[float, Ge(0)] = 0.0
-    """Time-box of the ordering stage, which also gets what the classifiers leave of theirs; 0 for none."""
+    """Time-box of the ordering stage; 0 for none."""
     classifier_minutes: Annotated[float, Ge(0)] = 0.0
-    """Time-box of each training of a classifier; 0 for none."""
+    """Time-box of a classifier that learns from all documents; one that learns from part of them has part of it."""
     checkpoint_minutes: Annotated[float, Gt(0)] = 5.0

@@ -178,7 +178,7 @@ def _ordering(run: Run, model: Model, items: Sequence[Item], held: Sequence[Item
         beam=training.validation_beam,
         measure=training.measure,
     )
-    recipe = [model.config.write(), asdict(training) | {"minutes": 0}]
+    recipe = [model.config.write(), asdict(replace(training, minutes=0, classifier_minutes=0))]
     yield from run.stage(stage, recipe, epochs=training.epochs, patience=training.patience, minutes=training.minutes)
 
 

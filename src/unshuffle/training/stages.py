@@ -141,16 +141,17 @@ def _cross_fitted(
         helper = copy.deepcopy(refiner)
         inside = [number for number in range(len(items)) if place[number] != fold]
         outside = [number for number in range(len(items)) if place[number] == fold]
-        yield from _classifiers(run, helper, [items[number] for number in inside], valid, fold=f"{fold}of{folds}")
+        teach = [items[number] for number in inside]
+        yield from _classifiers(run, helper, teach, valid, fold=f"{fold}of{folds}", part=len(inside) / len(items))
         fitted = with_weights(helper, [items[number] for number in outside], run.seed)
         weighted.update(zip(outside, fitted, strict=True))
     return [weighted[number] for number in range(len(items))]
 
 
 def _classifiers(
-    run: Run, refiner: Refiner, items: Sequence[Item], valid: Sequence[Item], *, fold: str
+    run: Run, refiner: Refiner, items: Sequence[Item], valid: Sequence[Item], *, fold: str, part: float = 1.0
 ) -> Iterator[Progress]:
-    """Both classifiers of one refiner, the second scored with the first before it."""
+    """Both classifiers of one refiner, the second scored with the first before it; `part` of all documents is here."""
     # Weights never reach the classifiers through the graph: they are what the classifiers are for.
     items = [replace(item, graph=replace(item.graph, weights=None)) for item in items]
     training, config = run.training, refiner.config
@@ -159,7 +160,7 @@ def _classifiers(
         run.stage,
         epochs=training.classifier_epochs,
         patience=training.classifier_patience,
-        minutes=training.classifier_minutes,
+        minutes=training.classifier_minutes * part,
     )
     common = _classifier_recipe(run, config)
     accuracy: float | None = None
