@@ -176,7 +176,7 @@ class Orderer:
         if cut is not None and not self._told_of_cuts:
             self._told_of_cuts = True
             log.warning(
-                "document '%s': the model reads the first %d word pieces of a sentence, and number %d has more.",
+                "document '%s': the model reads %d word pieces of a sentence; what number %d has beyond is left out.",
                 document.id,
                 longest,
                 cut,
