@@ -12,8 +12,10 @@ from unshuffle.experiments.datasets.preset import load_preset, plain_preset, pre
 from unshuffle.experiments.length import groups
 from unshuffle.experiments.models import Models
 from unshuffle.experiments.pairs import PairRow, pair_accuracy
-from unshuffle.experiments.plan import Dataset, Plan, changes_of, plans_for
+from unshuffle.experiments.plan import OWN_DATA, Dataset, Plan, changes_of, plans_for
 from unshuffle.experiments.published import printed, published, shown
+from unshuffle.experiments.report import read_sheets
+from unshuffle.files import write_json
 from unshuffle.metrics.bootstrap import Band
 from unshuffle.systems import load_row, system_names
 from unshuffle.text.document import Document, Mention, Role
@@ -137,3 +139,11 @@ def test_plots_stand_missing_figures() -> None:
 
     band = Band(50.0, 40.0, 60.0, 0.95, 10)
     assert dots(["one", "two"], [Panel("τ", [band, None], [math.nan, None])]) is not None
+
+
+def test_sheets_of_several_data_sets_say_a_note_once_the_papers_own_first(tmp_path: Path) -> None:
+    for name, kind, own in [("acl", "not the paper's data", "Cut."), ("nips", OWN_DATA, "Whole.")]:
+        write_json(tmp_path / f"summary-{name}.json", {"subtitle": f"{name} ({kind})", "notes": ["Micro.", own]})
+    sheets = read_sheets(tmp_path)
+    assert [sheet["subtitle"][:4] for sheet in sheets] == ["nips", "acl "]
+    assert [sheet["notes"] for sheet in sheets] == [["Micro.", "Whole."], ["Cut."]]

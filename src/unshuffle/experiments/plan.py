@@ -30,6 +30,8 @@ from unshuffle.text.document import Document
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits, read_splits
 
+OWN_DATA = "the paper's own data"
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -62,7 +64,7 @@ class Dataset:
     def described(self) -> str:
         """One line for tables and pages."""
         sizes = " / ".join(f"{size:,}" for size in self.sizes.values())
-        kind = "the paper's own data" if self.comparable else "not the paper's data"
+        kind = OWN_DATA if self.comparable else "not the paper's data"
         return f"{self.preset.title}, {sizes} documents ({kind})"
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from unshuffle.experiments.plan import OWN_DATA
 from unshuffle.experiments.plots import save
 from unshuffle.experiments.settings import Settings
 from unshuffle.experiments.sheet import Sheet, Table
@@ -69,5 +70,11 @@ def tables_of(described: dict[str, Any]) -> list[Table]:
 
 
 def read_sheets(folder: Path) -> list[dict[str, Any]]:
-    """All sheets of an experiment's folder."""
-    return [read_json(path) for path in sorted(folder.glob(f"{SUMMARY}*.json"))]
+    """All sheets of an experiment's folder, the paper's own data first; what several have to note, the first notes."""
+    sheets = [read_json(path) for path in sorted(folder.glob(f"{SUMMARY}*.json"))]
+    sheets.sort(key=lambda sheet: OWN_DATA not in sheet["subtitle"])
+    noted: set[str] = set()
+    for sheet in sheets:
+        sheet["notes"] = [note for note in sheet["notes"] if note not in noted]
+        noted |= set(sheet["notes"])
+    return sheets
