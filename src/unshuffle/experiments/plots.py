@@ -50,7 +50,8 @@ def new_figure(width: float, height: float) -> Any:
 def dots(rows: Sequence[str], panels: Sequence[Panel], *, ours: str = BANDED, paper: str = "paper") -> Any:
     """A row a system, a panel a measure."""
     longest = max(map(len, rows))
-    figure = new_figure(0.08 * longest + 2.3 * len(panels) + 0.3, 0.33 * len(rows) + 1.2)
+    figure = new_figure(0.08 * longest + 2.4 * len(panels) + 0.3, 0.33 * len(rows) + 1.2)
+    figure.get_layout_engine().set(wspace=0.06)  # else the last figure of one axis touches the first of the next
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     places = list(range(len(rows)))[::-1]
     for axes, panel in zip(grid, panels, strict=True):
