@@ -72,6 +72,32 @@ def test_a_second_call_trains_nothing_and_finds_the_same(run: Run) -> None:
     assert described(first[1][0])["figures"] == described(again[1][0])["figures"]
 
 
+@pytest.mark.parametrize("name", ["main", "length", "head-tail", "ablation", "density"])
+def test_results_are_read_back_where_models_are_gone(name: str, run: Run, tmp_path: Path) -> None:
+    out, (path,), _ = run(name, **CHOSEN[name])
+    before = {file: file.read_bytes() for file in (out / name).glob("*-nips-1.*")}
+    first = described(path)
+    _, _, trained = run(name, **CHOSEN[name], runs=tmp_path / "gone", training=False)
+    again = described(path)
+    assert trained == []
+    assert (again["figures"], again["tables"]) == (first["figures"], first["tables"])
+    assert all("read" in one for one in again["runs"]) and not any("read" in one for one in first["runs"])
+    assert before == {file: file.read_bytes() for file in (out / name).glob("*-nips-1.*")}
+    assert "read back from" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_results_of_other_settings_are_not_read_back(run: Run, tiny: list[str], tmp_path: Path) -> None:
+    run("main", systems=PAIR)
+    gone: dict[str, Any] = {"runs": tmp_path / "gone", "training": False, "systems": PAIR}
+    for other in ({"shuffles": 3}, {"beam": 3}, {"seeds": [7]}, {"changes": [*tiny, "training.batch=3"]}):
+        with pytest.raises(ConfigError, match="no model was ready"):
+            run("main", **gone, **other)
+    _, (path,), _ = run("main", **{**gone, "systems": [*PAIR, "se-grn-relations"]})
+    assert described(path)["notes"][-1] == "Not trained yet: SE-GRN with entity relations."
+    with pytest.raises(ConfigError, match="no model was ready"):
+        run("cost", **gone)  # orders cannot be timed
+
+
 def test_classifiers_are_trained_once_for_all_that_share_them(run: Run, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     _, _, first = run("pairwise", runs=runs)

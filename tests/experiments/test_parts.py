@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from unshuffle.experiments.ablation import Pairs, pair_band, trained_again
 from unshuffle.experiments.clock import Clock
 from unshuffle.experiments.coherence import neighbours
 from unshuffle.experiments.datasets.preset import load_preset, plain_preset, preset_names
 from unshuffle.experiments.length import groups
-from unshuffle.experiments.models import Models
+from unshuffle.experiments.measure import Measured
+from unshuffle.experiments.models import Models, Trained
 from unshuffle.experiments.pairs import PairRow, pair_accuracy
 from unshuffle.experiments.plan import OWN_DATA, Dataset, Plan, changes_of, plans_for
 from unshuffle.experiments.published import printed, published, shown
@@ -114,6 +116,29 @@ def test_more_seeds_on_the_same_documents_make_no_band_narrower() -> None:
     once, thrice = pair_accuracy([rows], "final"), pair_accuracy([rows] * 3, "final")
     assert once == thrice and once.value == pytest.approx(50)  # wrong, a tie, right
     assert once.upper - once.lower > 10
+
+
+def test_a_classifier_that_was_trained_again_is_told(tmp_path: Path) -> None:
+    documents = tuple(Document(str(number), ("One.", "Two.")) for number in range(2))
+    dataset = Dataset("a", plain_preset("a"), Splits(documents, documents, documents))
+
+    def run(row: str, score: float, title: str) -> Measured:
+        stages = [{"stage": "initial-all-1", "valid": score}, {"stage": "ordering-1", "valid": row}]
+        plan = Plan(row, "irse-grn", dataset, title=title)
+        return Measured(Trained(plan, tmp_path, tuple(stages), {}), (), {}, {}, 1)
+
+    rows = {"full": [run("full", 80.0, "Full")], "clean": [run("clean", 80.0, "Clean")]}
+    assert trained_again(rows) == []
+    (note,) = trained_again(rows | {"later": [run("later", 80.1, "Later")]})
+    assert note.endswith("Later.") and "Clean" not in note
+
+
+def test_pairs_without_their_documents_are_a_point() -> None:
+    rows = tuple(PairRow(str(number), None, (0.9,), (number > 2,), ()) for number in range(10))
+    band = pair_band([Pairs(rows, 70.0)])
+    assert band is not None and band.value == pytest.approx(70) and band.lower < 70 < band.upper
+    assert pair_band([Pairs((), 70.0), Pairs(rows, 72.0)]) == Band(71.0, 71.0, 71.0, 1, 1)
+    assert pair_band([Pairs((), None)]) is None
 
 
 def test_lengths_are_joined_until_enough_documents_share_a_point() -> None:

@@ -63,10 +63,14 @@ class Bench:
         """The models of some plans."""
         return self.models.take(plans)
 
+    def measurable(self, plans: Sequence[Plan]) -> Iterator[Trained]:
+        """The models of some plans, or what earlier calls wrote of them: their orders of the test documents will do."""
+        return self.models.take(plans, results=True)
+
     def rows(self, dataset: Dataset) -> dict[str, list[Measured]]:
         """All models of the experiment on the test documents, by row; each is written as soon as it is measured."""
         found = []
-        for trained in self.trained(self.plans(dataset)):
+        for trained in self.measurable(self.plans(dataset)):
             found.append(self.measure(trained))
             self.write(found[-1])
         return by_row(found)
@@ -75,15 +79,19 @@ class Bench:
         """One model on the test documents."""
         return measured(self.models, trained, shuffles=self.shuffles, beam=self.beam, resume=self.resume)
 
-    def write(self, one: Measured, **more: Any) -> None:
-        """Figures and orders of one model, into the results."""
+    def write(self, one: Measured, **more: Any) -> Path | None:
+        """Figures and orders of one model, into the results; what was read back from there stays as it is."""
+        if one.trained.kept:
+            return None
         self.written.append(one.write(self.out, **more))
+        return self.written[-1]
 
 
 def run_of(trained: Trained) -> dict[str, Any]:
     """What a sheet says of a model behind it."""
     plan = trained.plan
-    return {"row": plan.row, "seed": plan.seed, "minutes": round(trained.minutes, 2), "cut": trained.cut}
+    of = {"row": plan.row, "seed": plan.seed, "minutes": round(trained.minutes, 2), "cut": trained.cut}
+    return of | ({"read": f"{trained.folder.name}/{trained.kept.path.name}"} if trained.kept else {})
 
 
 def cut_mark(runs: Iterable[Trained]) -> str:

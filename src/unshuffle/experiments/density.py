@@ -58,7 +58,7 @@ def density(bench: Bench) -> Iterator[Sheet]:
 def links(bench: Bench, trained: Trained) -> dict[str, float]:
     """Links of the test documents: in both directions, as the paper counts; linked share of all pairs."""
     documents = bench.models.parsed(trained.plan.dataset, "test", trained.plan.config.parser)
-    items = list(trained.orderer.model.preparer.items(documents))
+    items = list(bench.models.preparer(trained).items(documents))
     linked = np.array([item.graph.pairs.shape[1] for item in items], np.float64)
     every = np.array([item.graph.sentences * (item.graph.sentences - 1) / 2 for item in items])
     return {

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unshuffle.experiments.kept import ORDERS
 from unshuffle.experiments.models import Models, Trained
 from unshuffle.files import write_json
 from unshuffle.metrics.summary import OrderPair, Tally
@@ -58,7 +59,7 @@ class Measured:
         """`<row>-<dataset>-<seed>.json` with all that is needed to believe it, and the orders beside it."""
         plan = self.trained.plan
         path = folder / f"{plan.row}-{plan.dataset.name}-{plan.seed}.json"
-        write_predictions(path.with_suffix(".orders.jsonl.gz"), self.predictions)
+        write_predictions(path.with_suffix(ORDERS), self.predictions)
         write_json(path, about(self.trained) | {"valid": self.valid, "test": self.test, "beam": self.beam} | more)
         return path
 
@@ -87,15 +88,17 @@ def about(trained: Trained) -> dict[str, Any]:
 
 
 def measured(models: Models, trained: Trained, *, shuffles: int = 3, beam: int = 64, resume: bool = True) -> Measured:
-    """Orders the test and validation documents, or reads the orders that lie beside the model."""
+    """Orders the test and validation documents, or reads the orders that lie beside the model or its results."""
+    if kept := trained.kept:
+        return Measured(trained, tuple(read_predictions(kept.orders)), kept.said["test"], kept.said["valid"], beam)
     orders = {}
     for split in ("test", "valid"):
         documents = models.parsed(trained.plan.dataset, split, trained.plan.config.parser)
-        kept = trained.folder / f"{split}-{shuffles}-{beam}.orders.jsonl.gz"
-        if not (resume and kept.is_file()):
+        file = trained.folder / f"{split}-{shuffles}-{beam}{ORDERS}"
+        if not (resume and file.is_file()):
             found = predict(trained.orderer, documents, shuffles=shuffles, seed=trained.plan.seed, beam=beam)
-            write_predictions(kept, found)
-        orders[split] = tuple(read_predictions(kept))
+            write_predictions(file, found)
+        orders[split] = tuple(read_predictions(file))
     test, valid = (plain(figures(orders[split])) for split in ("test", "valid"))
     return Measured(trained, orders["test"], test, valid, beam)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from unshuffle.experiments.clock import Clock
+from unshuffle.experiments.kept import Kept, Results
 from unshuffle.experiments.plan import Dataset, Plan
 from unshuffle.files import read_json, write_json
+from unshuffle.graph.prepare import Preparer
 from unshuffle.system.folder import load_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -18,21 +21,27 @@ from unshuffle.training.boxes import boxed, classifier_kinds
 from unshuffle.training.corpus import parsed
 from unshuffle.training.loop import Progress
 from unshuffle.training.results import command_line, commit
-from unshuffle.training.run import Job, train_system
+from unshuffle.training.run import Job, new_model, train_system
 
 MADE = "made.json"
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model and how it came about."""
+    """A model and how it came about; of some only what an earlier call wrote of it is left."""
 
     plan: Plan
-    orderer: Orderer
     folder: Path
     trail: tuple[dict[str, Any], ...]
     made: dict[str, str]
     """Command and commit of the training, which may be older than those of what is measured now."""
+    kept: Kept | None = None
+    """Its results, where the model itself is gone."""
+
+    @cached_property
+    def orderer(self) -> Orderer:
+        """The model itself."""
+        return Orderer(load_model(str(self.folder)))
 
     @property
     def minutes(self) -> float:
@@ -47,6 +56,8 @@ class Trained:
     @property
     def parameters(self) -> int:
         """All of them, both classifiers included."""
+        if self.kept:
+            return int(self.kept.said["parameters"])
         return sum(parameter.numel() for parameter in self.orderer.model.network.parameters())
 
 
@@ -60,6 +71,8 @@ class Models:
     say: Callable[[str], None] = lambda line: None
     training: bool = True
     """Whether what is missing is trained."""
+    results: Results | None = None
+    """Results of earlier calls, for models that are gone."""
     missing: list[Plan] = field(default_factory=list)
     """Plans that were left out: there was no time, or nothing was to be trained."""
     waiting: dict[str, Plan] = field(default_factory=dict)
@@ -70,12 +83,17 @@ class Models:
         """Tells of plans to come, so that the first ones leave them their share of the time."""
         self.waiting |= {plan.key: plan for plan in plans if not self._done(plan)}
 
-    def take(self, plans: Sequence[Plan]) -> Iterator[Trained]:
-        """One model a plan, in order; once the time is over only those that lie there already."""
+    def take(self, plans: Sequence[Plan], *, results: bool = False) -> Iterator[Trained]:
+        """One model a plan, in order; once the time is over only those that lie there already.
+
+        With `results`, what an earlier call wrote of a model will do in its place.
+        """
         self.expect(plans)
         for number, plan in enumerate(plans, 1):
             if self._done(plan):
                 yield self._load(plan)
+            elif results and self.results and (kept := self.results.find(plan)):
+                yield Trained(plan, kept.path.parent, tuple(kept.said["stages"]), kept.said["trained"], kept)
             elif not self.training or self.clock.over:
                 self.missing.append(plan)
                 why = "no time left; the same command goes on with it" if self.training else "not trained yet"
@@ -95,6 +113,14 @@ class Models:
         """The documents of a split with their mentions."""
         return parsed(getattr(dataset.splits, split), parser, self.folder / "parses")
 
+    def preparer(self, trained: Trained) -> Preparer:
+        """What makes graphs for a model: its own, or where it is gone one from the same documents."""
+        if not trained.kept:
+            return trained.orderer.model.preparer
+        plan = trained.plan
+        documents = self.parsed(plan.dataset, "train", plan.config.parser)
+        return new_model(plan.system, plan.config, documents, plan.seed).preparer
+
     def _place(self, plan: Plan) -> Path:
         return self.folder / "models" / plan.key
 
@@ -102,12 +128,9 @@ class Models:
         return (self._place(plan) / "config.json").is_file()
 
     def _load(self, plan: Plan) -> Trained:
-        return self._found(plan, Orderer(load_model(str(self._place(plan)))))
-
-    def _found(self, plan: Plan, orderer: Orderer) -> Trained:
         folder = self._place(plan)
         made = read_json(folder / MADE) if (folder / MADE).is_file() else {}
-        return Trained(plan, orderer, folder, tuple(read_json(folder / "trail.json")), made)
+        return Trained(plan, folder, tuple(read_json(folder / "trail.json")), made)
 
     def _train(self, plan: Plan, minutes: float) -> Trained:
         job = Job(
@@ -121,9 +144,9 @@ class Models:
             stages=self.folder / "stages" / plan.dataset.name,
             cache=self.folder / "parses",
         )
-        orderer = train_system(job, self.progress)
+        train_system(job, self.progress)
         write_json(job.out / MADE, {"command": command_line(), "commit": commit()})
-        return self._found(plan, orderer)
+        return self._load(plan)
 
 
 def _classifiers(plan: Plan) -> set[str]:

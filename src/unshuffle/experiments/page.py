@@ -119,7 +119,8 @@ def _figure(file: Path, caption: str) -> str:
 def _provenance(sheet: dict[str, Any]) -> str:
     runs = "".join(
         f"<li>{_text(run['row'])}, seed {run['seed']}: {run['minutes']:.1f} min"
-        f"{', ended by the time-box' if run.get('cut') else ''}</li>"
+        f"{', ended by the time-box' if run.get('cut') else ''}"
+        f"{', read back from ' + _text(run['read']) if run.get('read') else ''}</li>"
         for run in sheet["runs"]
     )
     commit = sheet["commit"][:10] or "unknown"

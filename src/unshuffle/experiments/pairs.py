@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from unshuffle.experiments.kept import PAIRS
 from unshuffle.experiments.measure import Measured
 from unshuffle.experiments.models import Models, Trained
 from unshuffle.files import write_whole
@@ -90,8 +91,10 @@ def _rounded(values: Any) -> tuple[float, ...]:
 
 
 def pair_rows(models: Models, trained: Trained, *, resume: bool = True) -> list[PairRow]:
-    """The pairs of the test documents, or those that lie beside the model."""
-    file = trained.folder / "test.pairs.jsonl.gz"
+    """The pairs of the test documents, or those that lie beside the model or its results; none where there are none."""
+    if trained.kept:
+        return list(read_pairs(trained.kept.pairs)) if trained.kept.pairs.is_file() else []
+    file = trained.folder / f"test{PAIRS}"
     if not (resume and file.is_file()):
         documents = models.parsed(trained.plan.dataset, "test", trained.plan.config.parser)
         write_pairs(file, list(observed(trained.orderer, documents, trained.plan.seed)))

@@ -9,6 +9,7 @@ from dataclasses import asdict
 import numpy as np
 
 from unshuffle.experiments.bench import Bench, cut_mark, cut_note, run_of
+from unshuffle.experiments.kept import PAIRS
 from unshuffle.experiments.main import paper_column
 from unshuffle.experiments.measure import about
 from unshuffle.experiments.models import Trained
@@ -54,7 +55,7 @@ def pairwise(bench: Bench) -> Iterator[Sheet]:
 def _write(bench: Bench, trained: Trained, rows: Sequence[PairRow]) -> None:
     plan = trained.plan
     path = bench.out / f"{plan.row}-{plan.dataset.name}-{plan.seed}.json"
-    write_pairs(path.with_suffix(".pairs.jsonl.gz"), rows)
+    write_pairs(path.with_suffix(PAIRS), rows)
     write_json(path, about(trained) | {"pairs": _figures(rows)})
     bench.written.append(path)
 

@@ -127,16 +127,25 @@ class Plan:
         """What the row is called in tables."""
         return self.title or load_row(self.system).about.title
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells its model from all others."""
+        return fingerprint(self.config, self.training, self.dataset.splits.hash, self.seed)
+
     @property
     def key(self) -> str:
-        """Data set, system, seed, and a hash of all that decides the model but the time it may take.
+        """Data set, system, seed and fingerprint.
 
         Not the row: the full model of an ablation is the same as the one of the main table.
         """
-        training = asdict(replace(self.training, minutes=0, classifier_minutes=0, checkpoint_minutes=1))
-        decides = [self.config.write(), training, self.dataset.splits.hash, self.seed]
-        digest = hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).hexdigest()[:10]
-        return f"{self.dataset.name}-{self.system}-{self.seed}-{digest}"
+        return f"{self.dataset.name}-{self.system}-{self.seed}-{self.fingerprint}"
+
+
+def fingerprint(config: SystemConfig, training: TrainingConfig, data_hash: str, seed: int) -> str:
+    """A hash of all that decides a model but the time it may take."""
+    timeless = asdict(replace(training, minutes=0, classifier_minutes=0, checkpoint_minutes=1))
+    decides = [config.write(), timeless, data_hash, seed]
+    return hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).hexdigest()[:10]
 
 
 def plans_for(

@@ -13,6 +13,7 @@ from unshuffle.experiments.clock import Clock
 from unshuffle.experiments.cost import cost
 from unshuffle.experiments.density import ALL, density
 from unshuffle.experiments.head_tail import head_tail
+from unshuffle.experiments.kept import Results
 from unshuffle.experiments.length import length
 from unshuffle.experiments.main import main
 from unshuffle.experiments.models import Models
@@ -75,7 +76,9 @@ def run_experiment(
         if colon and "=" not in row and row not in known:
             raise ConfigError(f"--set {change}: there is no row '{row}'.{did_you_mean(row, known)}")
     clock = Clock(minutes)
-    models = Models(runs, clock, progress, say, training)
+    # Who trains wants figures of their own making: results are read back only where nothing is to be trained.
+    results = None if training else Results(out, name, shuffles, beam)
+    models = Models(runs, clock, progress, say, training, results)
     bench = Bench(
         settings=settings,
         datasets=tuple(open_dataset(given, documents=documents, held_out=held_out) for given in data),
@@ -92,10 +95,14 @@ def run_experiment(
     models.expect(plan for dataset in bench.datasets for plan in bench.plans(dataset))
     written = []
     for sheet in EXPERIMENTS[name](bench):
-        late = [plan for plan in models.missing if sheet.dataset == ALL or sheet.dataset.startswith(plan.dataset.name)]
+        there = {run["row"] for run in sheet.runs}
+        late = {
+            plan.label: None
+            for plan in models.missing
+            if plan.row not in there and (sheet.dataset == ALL or sheet.dataset.startswith(plan.dataset.name))
+        }
         if late:
-            rows = ", ".join(f"{plan.label} (seed {plan.seed})" for plan in late)
-            sheet = replace(sheet, notes=(*sheet.notes, f"Not trained yet: {rows}."))
+            sheet = replace(sheet, notes=(*sheet.notes, f"Not trained yet: {', '.join(late)}."))
         written.append(write_sheet(sheet, name, settings, bench.out, minutes=clock.spent))
     if not written:
         raise ConfigError(f"{name}: no model was ready. Run the same command again, or give it more minutes.")

@@ -47,7 +47,7 @@ class Sheet:
     figures: dict[str, Any] = field(default_factory=dict)
     """The raw figures."""
     runs: tuple[dict[str, Any], ...] = ()
-    """Row, seed, minutes and file of each model behind it."""
+    """Row, seed and minutes of each model behind it, and the file, where results were read back."""
 
 
 def spread(values: Sequence[float], digits: int = 2) -> str:
