@@ -54,6 +54,10 @@ def _bands(runs: Sequence[Measured], spans: Sequence[Group]) -> list[Band]:
     ]
 
 
+def _seeds(rows: dict[str, list[Measured]]) -> str:
+    return "Seeds: " + ", ".join(f"{runs[0].trained.plan.label} {len(runs)}" for runs in rows.values()) + "."
+
+
 def _sheet(dataset: Dataset, rows: dict[str, list[Measured]], fewest: int) -> Sheet:
     first = next(iter(rows.values()))[0]
     lengths = first.document_lengths
@@ -85,7 +89,7 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]], fewest: int) -> Sh
         plots=(
             Plot("tau", "τ by number of sentences (documents in parentheses); bands hold 95 % of resamples.", figure),
         ),
-        notes=("The paper draws this for arXiv and prints no figures.",),
+        notes=("The paper draws this for arXiv and prints no figures.", _seeds(rows)),
         figures={
             row: {name: [band.value, band.lower, band.upper] for name, band in zip(names, bands[row], strict=True)}
             for row in rows
