@@ -31,7 +31,7 @@ class Case:
     words: Start
 
     @classmethod
-    def of(cls, refiner: Refiner, batch: Batch, shared: Encoded, truth: Tensor) -> Case:
+    def of(cls, refiner: Refiner, batch: Batch, shared: Encoded | None, truth: Tensor) -> Case:
         """Asks the initial classifier, fairly, in both directions."""
         assert refiner.initial is not None and refiner.iterative is not None
         half = torch.full((batch.graph.pairs.shape[1],), 0.5)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from leaks.bands import band, biased, lead, order_figures, pair_band, pair_lead, two, values
+from leaks.bands import Found, band, biased, lead, order_figures, pair_band, pair_lead, two, values
 from leaks.observe import BIASES, SORTS, WEIGHTS, Observed, observe
 from unshuffle.errors import UnshuffleError
 from unshuffle.experiments.plan import Dataset, open_dataset
@@ -19,7 +19,7 @@ from unshuffle.experiments.plots import Curve, Panel, curves, dots
 from unshuffle.experiments.report import write_sheet
 from unshuffle.experiments.settings import Settings
 from unshuffle.experiments.sheet import Plot, Sheet, Table, banded
-from unshuffle.files import write_json
+from unshuffle.files import read_json, write_json
 from unshuffle.system.folder import load_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.training.corpus import parsed
@@ -36,6 +36,8 @@ SCORED = {
     "honest": "with iterative classifier, both directions asked",
     "leaked": "with iterative classifier, true direction asked",
 }
+HONEST, TOLD = "honestly", "with the leak"
+ORDERED = "The same ordering model under different link weights"
 LINKS = {
     "no refinement": "no refinement (every link at 0.5)",
     "honest": "honest",
@@ -59,6 +61,9 @@ def main() -> None:
     options.add_argument(
         "--model", type=Path, action="append", required=True, help="a trained irse-grn; may be said again"
     )
+    options.add_argument(
+        "--told", type=Path, action="append", default=[], help="one that leaks.train has trained; may be said again"
+    )
     options.add_argument("--data", required=True, help="NAME=FOLDER, as for the experiments")
     options.add_argument("--out", type=Path, default=Path("results/leaks"))
     options.add_argument("--cache", type=Path, default=Path("runs/parses"))
@@ -67,94 +72,140 @@ def main() -> None:
     given = options.parse_args()
     torch.set_num_threads(1)
     try:
-        study(given.model, given.data, given.out, given.cache, documents=given.documents, beam=given.beam)
+        study(
+            given.model,
+            given.data,
+            given.out,
+            given.cache,
+            told=given.told,
+            documents=given.documents,
+            beam=given.beam,
+        )
     except UnshuffleError as error:
         sys.exit(f"leaks: {error}")
 
 
-def study(folders: Sequence[Path], data: str, out: Path, cache: Path, *, documents: int = 0, beam: int = 64) -> Path:
-    """One JSON a model with its figures, and the sheet of all."""
+def study(
+    honest: Sequence[Path],
+    data: str,
+    out: Path,
+    cache: Path,
+    *,
+    told: Sequence[Path] = (),
+    documents: int = 0,
+    beam: int = 64,
+) -> Path:
+    """One JSON a model with its figures, and the sheet of all: models trained honestly, and with the leak."""
     started = time.monotonic()
     dataset = open_dataset(data, held_out=documents)
-    found: list[list[Observed]] = []
-    for number, folder in enumerate(folders, 1):
-        orderer = Orderer(load_model(str(folder)))
-        test = parsed(dataset.splits.test, orderer.model.config.parser, cache)
-        rows = list(observe(orderer, test, seed=number, beam=beam))
-        found.append(rows)
-        write_json(
-            out / f"{orderer.name}-{dataset.name}-{number}.json",
-            {
-                "system": orderer.name,
-                "model": folder.name,
-                "dataset": dataset.name,
-                "seed": number,
-                "command": command_line(),
-                "commit": commit(),
-                "versions": versions(),
-                "minutes": round((time.monotonic() - started) / 60, 2),
-                "beam": beam,
-                "pairs": {name: asdict(pair_band([rows], name)) for name in SCORED},
-                "bias": {
-                    name: {f"{bias:g}": biased([rows], name, place).value for place, bias in enumerate(BIASES)}
-                    for name in ("honest", "leaked")
-                },
-                "orders": {name: order_figures([rows], "orders", name) for name in WEIGHTS},
-                "sorts": {name: order_figures([rows], "sorts", name) for name in SORTS},
-            },
-        )
+    found: dict[str, Found] = {}
+    for way, folders in {HONEST: honest, TOLD: told}.items():
+        for number, folder in enumerate(folders, 1):
+            rows = _observed(folder, dataset, cache, number, beam)
+            found.setdefault(way, []).append(rows)
+            name = SETTINGS.systems[0] + ("-told" if way == TOLD else "")
+            _write(out / f"{name}-{dataset.name}-{number}.json", dataset, folder, number, beam, rows, started)
     return write_sheet(_sheet(dataset, found), "leaks", SETTINGS, out, minutes=(time.monotonic() - started) / 60)
 
 
-def _sheet(dataset: Dataset, found: list[list[Observed]]) -> Sheet:
-    pairs = {name: pair_band(found, name) for name in SCORED}
-    scored = Table(
-        "Pair accuracy that the same classifiers report",
-        ("scored", "linked test pairs put right, %", "against honest"),
-        tuple((title, banded(pairs[name]), pair_lead(found, name)) for name, title in SCORED.items()),
+def _observed(folder: Path, dataset: Dataset, cache: Path, seed: int, beam: int) -> list[Observed]:
+    orderer = Orderer(load_model(str(folder)))
+    return list(observe(orderer, parsed(dataset.splits.test, orderer.model.config.parser, cache), seed=seed, beam=beam))
+
+
+def _write(
+    path: Path, dataset: Dataset, folder: Path, seed: int, beam: int, rows: list[Observed], started: float
+) -> None:
+    trail = folder / "trail.json"
+    write_json(
+        path,
+        {
+            "system": SETTINGS.systems[0],
+            "model": folder.name,
+            "stages": read_json(trail) if trail.is_file() else [],
+            "dataset": dataset.name,
+            "seed": seed,
+            "command": command_line(),
+            "commit": commit(),
+            "versions": versions(),
+            "minutes": round((time.monotonic() - started) / 60, 2),
+            "beam": beam,
+            "pairs": {name: asdict(pair_band([rows], name)) for name in SCORED},
+            "bias": {
+                name: {f"{bias:g}": biased([rows], name, place).value for place, bias in enumerate(BIASES)}
+                for name in ("honest", "leaked")
+            },
+            "orders": {name: order_figures([rows], "orders", name) for name in WEIGHTS},
+            "sorts": {name: order_figures([rows], "sorts", name) for name in SORTS},
+        },
     )
+
+
+def _sheet(dataset: Dataset, found: dict[str, Found]) -> Sheet:
+    first = found[HONEST]
+    tables = [
+        table(f"{caption}; trained {way}", models)
+        for table, caption in ((_pair_table, "Pair accuracy that the same classifiers report"), (_order_table, ORDERED))
+        for way, models in found.items()
+    ]
     sort = Table(
         "Sorting the initial classifier's decisions on all pairs",
         ("sort", "τ", "PMR"),
-        tuple((TITLES[name], *two(found, "sorts", name)) for name in SORTS),
-    )
-    ordered = Table(
-        "The same ordering model under different link weights",
-        ("link weights", "τ", "PMR", "Δτ to honest"),
-        tuple((LINKS[name], *two(found, "orders", name), lead(found, name)) for name in WEIGHTS),
+        tuple((TITLES[name], *two(first, "sorts", name)) for name in SORTS),
     )
     places = list(BIASES)
     bias = curves(
         [
-            Curve(label, places, [biased(found, name, place) for place in range(len(places))])
+            Curve(label, places, [biased(first, name, place) for place in range(len(places))])
             for name, label in (("leaked", "true direction asked"), ("honest", "both directions asked"))
         ],
         x="added to every logit of the iterative classifier: a tendency to say yes",
         y="reported pair accuracy, %",
     )
-    worth, sorts = (  # apart, for they lie far apart
-        dots(
-            [titles[name] for name in kinds],
-            [Panel("τ", [band(values(found, part, name)) for name in kinds], [None] * len(kinds))],
-            ours="one trained model",
-        )
-        for part, kinds, titles in (("orders", WEIGHTS, LINKS), ("sorts", SORTS, TITLES))
+    worth = dots(
+        [LINKS[name] for name in WEIGHTS],
+        [_panel(f"τ, trained {way}", models, "orders", WEIGHTS) for way, models in found.items()],
     )
+    sorts = dots([TITLES[name] for name in SORTS], [_panel("τ", first, "sorts", SORTS)])
+    counted = ", ".join(f"{len(models)} trained {way}" for way, models in found.items())
     return Sheet(
         dataset=dataset.name,
-        subtitle=f"{dataset.described}; {len(found)} trained model{'s' if len(found) > 1 else ''}",
-        tables=(scored, ordered, sort),
+        subtitle=f"{dataset.described}; IRSE-GRN, {counted}",
+        tables=(*tables, sort),
         plots=(
             Plot("bias", "Accuracy that a tendency to say yes reports, with no new information at all.", bias),
-            Plot("worth", "τ of one trained model under honest and leaked link weights.", worth),
-            Plot("sorts", "τ of its pair decisions under honest and leaked sorts.", sorts),
+            Plot("worth", "τ of a trained model under honest and leaked link weights.", worth),
+            Plot("sorts", "τ of pair decisions under honest and leaked sorts.", sorts),
         ),
         figures={
-            "pairs": {name: band.value for name, band in pairs.items()},
-            "orders": {name: order_figures(found, "orders", name) for name in WEIGHTS},
-            "sorts": {name: order_figures(found, "sorts", name) for name in SORTS},
+            way: {
+                "pairs": {name: pair_band(models, name).value for name in SCORED},
+                "orders": {name: order_figures(models, "orders", name) for name in WEIGHTS},
+                "sorts": {name: order_figures(models, "sorts", name) for name in SORTS},
+            }
+            for way, models in found.items()
         },
     )
+
+
+def _pair_table(caption: str, models: Found) -> Table:
+    return Table(
+        caption,
+        ("scored", "linked test pairs put right, %", "against honest"),
+        tuple((title, banded(pair_band(models, name)), pair_lead(models, name)) for name, title in SCORED.items()),
+    )
+
+
+def _order_table(caption: str, models: Found) -> Table:
+    return Table(
+        caption,
+        ("link weights", "τ", "PMR", "Δτ to honest"),
+        tuple((LINKS[name], *two(models, "orders", name), lead(models, name)) for name in WEIGHTS),
+    )
+
+
+def _panel(title: str, models: Found, part: str, kinds: Sequence[str]) -> Panel:
+    return Panel(title, [band(values(models, part, name)) for name in kinds], [None] * len(kinds))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A made-up data set in the layout of the published files, and a folder of models that all tests share."""
+"""A made-up data set, and a folder of models that all tests share."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,43 +6,18 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.documents import random_documents, write_vectors
+from tests.fixtures.corpora import tiny_settings, write_corpus
 from unshuffle.experiments.run import run_experiment
-from unshuffle.text.document import Document
-
-
-def write_lower(documents: list[Document], stem: Path) -> None:
-    lines, entities = [], []
-    for document in documents:
-        lines.append(" <eos> ".join(text.lower() for text in document.sentences))
-        places: dict[str, list[str]] = {}
-        for mention in document.mentions or ():
-            places.setdefault(mention.word, []).append(f"{mention.sentence}-{int(mention.role)}")
-        entities.append(" ".join(f"{word}:{'|'.join(found)}" for word, found in places.items()))
-    stem.with_suffix(".lower").write_text("\n".join(lines) + "\n")
-    stem.with_suffix(".eg").write_text("\n".join(entities) + "\n")
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made-up")
-    for seed, (split, count) in enumerate({"train": 12, "val": 6, "test": 8}.items()):
-        write_lower(random_documents(count, sentences=(2, 5), seed=seed), folder / split)
-    return folder
+    return write_corpus(tmp_path_factory.mktemp("made-up"))
 
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    vectors = write_vectors(tmp_path_factory.mktemp("vectors") / "vectors.txt")
-    return [
-        f"tokens.vectors={vectors}",
-        "sentence_encoder.word_width=8",
-        "sentence_encoder.width=8",
-        "paragraph_encoder.steps=2",
-        "training.epochs=1",
-        "training.classifier_epochs=1",
-        "parser=none",
-    ]
+    return tiny_settings(tmp_path_factory.mktemp("vectors"))
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,15 @@
 """The leak study emulates what it says, and the package cannot reach it."""
 
+import copy
 import json
 import re
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import leaks.train
 import numpy as np
 import pytest
 import torch
@@ -13,7 +17,7 @@ from leaks.direction import Case, refined
 from leaks.sort import coin_flips, indexed_sort, sorted_as
 from leaks.study import study
 
-from tests.experiments.conftest import write_lower
+from tests.fixtures.corpora import tiny_settings, write_corpus
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from unshuffle.graph.batch import collate
@@ -21,7 +25,10 @@ from unshuffle.metrics.orders import tau
 from unshuffle.refine.classifier import normalised
 from unshuffle.refine.iterative import Refiner
 from unshuffle.system.folder import save_model
+from unshuffle.training import stages
+from unshuffle.training.classifiers import IterativeStage
 from unshuffle.training.evaluation import shuffled
+from unshuffle.training.link_weights import with_weights
 
 ROOT = Path(__file__).parents[2]
 
@@ -86,17 +93,56 @@ def test_without_contradictions_both_numberings_agree() -> None:
 
 def test_the_study_writes_its_tables(model, tmp_path: Path) -> None:  # noqa: ANN001
     save_model(model, tmp_path / "model")
-    data = tmp_path / "data"
-    data.mkdir()
-    for seed, split in enumerate(("train", "val", "test")):
-        write_lower(random_documents(6, sentences=(2, 5), seed=seed), data / split)
-    path = study([tmp_path / "model"], f"nips={data}", tmp_path / "out", tmp_path / "parses", beam=2)
+    folder, data = tmp_path / "model", write_corpus(tmp_path)
+    path = study([folder], f"nips={data}", tmp_path / "out", tmp_path / "parses", told=[folder], beam=2)
     sheet = json.loads(path.read_text(encoding="utf-8"))
-    assert len(sheet["tables"]) == 3 and (tmp_path / "out" / "nips-bias.svg").is_file()
+    assert len(sheet["tables"]) == 5 and (tmp_path / "out" / "nips-bias.svg").is_file()
+    assert sheet["figures"]["honestly"] == sheet["figures"]["with the leak"]  # it is one and the same model here
+    assert (tmp_path / "out" / "irse-grn-told-nips-1.json").is_file()
     (run,) = (tmp_path / "out").glob("irse-grn-nips-1.json")
     assert {"command", "commit", "versions", "minutes", "pairs", "orders", "sorts"} <= json.loads(
         run.read_text()
     ).keys()
+
+
+def test_a_training_with_the_leak_chooses_and_teaches_by_told_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, tiny = write_corpus(tmp_path), tiny_settings(tmp_path)
+    asked: list[str] = []
+    score, weights = leaks.train.told_score, leaks.train.told_weights
+    monkeypatch.setattr(leaks.train, "told_score", lambda stage: asked.append("score") or score(stage))
+    monkeypatch.setattr(leaks.train, "told_weights", lambda *given: asked.append("weights") or weights(*given))
+    honest = IterativeStage.score, stages.with_weights
+    trained: list[str] = []
+    given = {"changes": tiny, "report": lambda progress: trained.append(progress.stage)}
+    leaks.train.train_told(f"nips={data}", tmp_path / "told", tmp_path / "runs", **given)
+    assert {"score", "weights"} == set(asked) and asked.count("weights") == 3  # two folds, and the validation documents
+    assert "initial-all" in trained
+    assert (IterativeStage.score, stages.with_weights) == honest
+    shutil.copytree(tmp_path / "told" / "stages", tmp_path / "runs" / "stages" / "nips")
+    trained.clear()
+    leaks.train.train_told(f"nips={data}", tmp_path / "again", tmp_path / "runs", **given)
+    assert "iterative-all" in trained and "initial-all" not in trained
+    assert (tmp_path / "again" / "config.json").is_file()
+
+
+@torch.inference_mode()
+def test_told_weights_give_the_truth_away(model, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN001
+    """However the documents are shuffled, a classifier that always says yes settles every unsure link rightly."""
+    monkeypatch.setattr(Case, "logits", lambda case, weights: torch.full((2, len(weights)), 50.0))
+    refiner = model.network.refiner
+    initial = copy.copy(refiner)
+    initial.config = replace(refiner.config, rounds=0)  # what is unsure stays at 0.5
+    items = list(model.preparer.items(random_documents(6, sentences=(4, 7), seed=5)))
+    settled = 0
+    for one, other in zip(with_weights(initial, items, 1), leaks.train.told_weights(refiner, items, 1), strict=True):
+        first, second = other.graph.pairs
+        forward = np.where(first < second, other.graph.weights, 1 - other.graph.weights)
+        unsure = one.graph.weights == 0.5
+        assert (forward[unsure] > 0.5).all()
+        settled += int(unsure.sum())
+    assert settled
 
 
 def test_the_package_cannot_reach_the_study() -> None:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from unshuffle.graph.batch import Item, collate
 from unshuffle.refine.iterative import Refiner
 from unshuffle.seeds import derived
 from unshuffle.training.classifiers import linked_pairs, shuffled_batches
+from unshuffle.training.loop import Drawn
 from unshuffle.training.processes import divided
 
 
-@torch.inference_mode()
 def with_weights(refiner: Refiner, items: Sequence[Item], seed: int) -> list[Item]:
     """The documents with the refiner's link weights; the refiner sees them shuffled."""
     refiner.eval()
+    return weighted_by(lambda drawn: refiner(collate(drawn.items)).weights, items, seed)
+
+
+@torch.inference_mode()
+def weighted_by(weights_of: Callable[[Drawn], Tensor], items: Sequence[Item], seed: int) -> list[Item]:
+    """The documents, each as it was shuffled, with the weights that their links were given then."""
     by_length = sorted(range(len(items)), key=lambda number: items[number].graph.sentences)
     weighted: dict[int, Item] = {}
     place = 0
     batches = shuffled_batches(items, derived(seed, "weights") % 2**31)
     sizes = [linked_pairs(drawn.items) for drawn in batches]
-    found = divided(sizes, lambda number: refiner(collate(batches[number].items)).weights)
+    found = divided(sizes, lambda number: weights_of(batches[number]))
     for drawn, part_of_all in zip(batches, found, strict=True):
         weights = part_of_all.numpy().astype(np.float32)
         counts = [item.graph.pairs.shape[1] for item in drawn.items]
