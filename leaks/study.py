@@ -14,6 +14,7 @@ import torch
 from leaks.bands import Found, band, biased, lead, order_figures, pair_band, pair_lead, two, values
 from leaks.observe import BIASES, SORTS, WEIGHTS, Observed, observe
 from unshuffle.errors import UnshuffleError
+from unshuffle.experiments.page import write_page
 from unshuffle.experiments.plan import Dataset, open_dataset
 from unshuffle.experiments.plots import Curve, Panel, curves, dots
 from unshuffle.experiments.report import write_sheet
@@ -105,7 +106,9 @@ def study(
             found.setdefault(way, []).append(rows)
             name = SETTINGS.systems[0] + ("-told" if way == TOLD else "")
             _write(out / f"{name}-{dataset.name}-{number}.json", dataset, folder, number, beam, rows, started)
-    return write_sheet(_sheet(dataset, found), "leaks", SETTINGS, out, minutes=(time.monotonic() - started) / 60)
+    path = write_sheet(_sheet(dataset, found), "leaks", SETTINGS, out, minutes=(time.monotonic() - started) / 60)
+    write_page(out.parent)
+    return path
 
 
 def _observed(folder: Path, dataset: Dataset, cache: Path, seed: int, beam: int) -> list[Observed]:

@@ -94,12 +94,14 @@ def test_without_contradictions_both_numberings_agree() -> None:
 def test_the_study_writes_its_tables(model, tmp_path: Path) -> None:  # noqa: ANN001
     save_model(model, tmp_path / "model")
     folder, data = tmp_path / "model", write_corpus(tmp_path)
-    path = study([folder], f"nips={data}", tmp_path / "out", tmp_path / "parses", told=[folder], beam=2)
+    out = tmp_path / "results" / "leaks"
+    path = study([folder], f"nips={data}", out, tmp_path / "parses", told=[folder], beam=2)
     sheet = json.loads(path.read_text(encoding="utf-8"))
-    assert len(sheet["tables"]) == 5 and (tmp_path / "out" / "nips-bias.svg").is_file()
+    assert len(sheet["tables"]) == 5 and (out / "nips-bias.svg").is_file()
     assert sheet["figures"]["honestly"] == sheet["figures"]["with the leak"]  # it is one and the same model here
-    assert (tmp_path / "out" / "irse-grn-told-nips-1.json").is_file()
-    (run,) = (tmp_path / "out").glob("irse-grn-nips-1.json")
+    assert (out / "irse-grn-told-nips-1.json").is_file()
+    assert "What the leaks are worth" in (tmp_path / "results" / "report.html").read_text(encoding="utf-8")
+    (run,) = (out).glob("irse-grn-nips-1.json")
     assert {"command", "commit", "versions", "minutes", "pairs", "orders", "sorts"} <= json.loads(
         run.read_text()
     ).keys()

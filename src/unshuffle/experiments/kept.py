@@ -14,6 +14,7 @@ from unshuffle.registry import validated
 from unshuffle.system.config import SystemConfig
 from unshuffle.training.config import TrainingConfig
 
+NEEDED = {"config", "data_hash", "seed", "trained", "stages", "parameters", "test", "valid", "beam"}
 ORDERS, PAIRS = ".orders.jsonl.gz", ".pairs.jsonl.gz"
 
 
@@ -54,7 +55,7 @@ class Results:
         found: dict[str, Kept] = {}
         for path in sorted(self.folder.glob("*/*.json"), key=lambda path: (path.parent.name != self.experiment, path)):
             said = read_json(path)
-            if not isinstance(said, dict) or not {"config", "test", "valid", "stages", "beam"} <= said.keys():
+            if not isinstance(said, dict) or not said.keys() >= NEEDED:
                 continue
             kept = Kept(path, said)
             if kept.orders.is_file() and (said["test"]["shuffles"], said["beam"]) == (self.shuffles, self.beam):

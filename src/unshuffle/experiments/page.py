@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from unshuffle.experiments.report import read_sheets, tables_of
-from unshuffle.experiments.settings import experiment_names
 from unshuffle.experiments.sheet import Table
 from unshuffle.files import write_text
 
@@ -48,8 +47,8 @@ footer{padding-bottom:60px;font-size:13.5px;color:var(--soft)}
 
 def write_page(root: Path) -> Path:
     """`report.html` from all sheets below a folder of results."""
-    names = [name for name in ORDER if name in experiment_names()]
-    found = {name: sheets for name in names if (sheets := read_sheets(root / name))}
+    others = sorted(path.name for path in root.iterdir() if path.is_dir() and path.name not in ORDER)
+    found = {name: sheets for name in (*ORDER, *others) if (sheets := read_sheets(root / name))}
     links = "".join(f'<a href="#{name}">{_text(sheets[0]["title"])}</a>' for name, sheets in found.items())
     body = "\n".join(_section(name, sheets, root / name) for name, sheets in found.items())
     page = f"""<!doctype html>
