@@ -101,7 +101,7 @@ def test_the_study_writes_its_tables(model, tmp_path: Path) -> None:  # noqa: AN
     assert sheet["figures"]["honestly"] == sheet["figures"]["with the leak"]  # it is one and the same model here
     assert (out / "irse-grn-told-nips-1.json").is_file()
     assert "What the leaks are worth" in (tmp_path / "results" / "report.html").read_text(encoding="utf-8")
-    (run,) = (out).glob("irse-grn-nips-1.json")
+    (run,) = out.glob("irse-grn-nips-1.json")
     assert {"command", "commit", "versions", "minutes", "pairs", "orders", "sorts"} <= json.loads(
         run.read_text()
     ).keys()
