@@ -6,7 +6,7 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from unshuffle.experiments.bench import Bench, run_of
+from unshuffle.experiments.bench import Bench, cut_mark, cut_note, run_of
 from unshuffle.experiments.main import paper_column
 from unshuffle.experiments.measure import about
 from unshuffle.experiments.models import Trained
@@ -65,7 +65,7 @@ def _sheet(dataset: Dataset, timed: dict[str, tuple[Trained, list[float]]], base
         papers["parameters"].append(paper[1] / theirs[1] if paper and theirs else None)
         cells.append(
             (
-                trained.plan.label,
+                trained.plan.label + cut_mark([trained]),
                 f"{paper[0]:.1f} s / {paper[1]:.1f} M" if paper else "–",
                 _times(papers["time"][-1], papers["parameters"][-1]),
                 f"{min(seconds):.2f} s",
@@ -93,11 +93,19 @@ def _sheet(dataset: Dataset, timed: dict[str, tuple[Trained, list[float]]], base
     return Sheet(
         dataset=dataset.name,
         subtitle=dataset.described,
-        tables=(Table(f"Ordering the validation set, beam {beam}, one thread", (*head, "ratios"), tuple(cells)),),
+        tables=(
+            Table(
+                f"Ordering the validation set, beam {beam}, one thread",
+                (*head, "ratios"),
+                tuple(cells),
+                cut_note(trained for trained, _ in timed.values()),
+            ),
+        ),
         plots=(Plot("cost", "Time (best to worst of the repeats) and parameters as ratios.", figure),),
         notes=(
             "Ours includes both classifiers, as every user has to run them; the paper's program reads finished link "
             "weights, so its seconds leave them out. Its baseline is SE-GRN with entity relations, on a graphics card.",
+            "How long a model was trained changes its time only by the number of rounds that its classifiers take.",
         ),
         figures={
             row: {"seconds": seconds, "median": statistics.median(seconds), "parameters": trained.parameters}
