@@ -145,7 +145,7 @@ def test_what_is_not_read_is_told_once(orderer: Orderer, caplog: pytest.LogCaptu
     long = "word " * (orderer.model.config.tokens.longest + 1)
     for _ in range(2):
         fresh.order(["A start.", long])
-    (told,) = [record.getMessage() for record in caplog.records if "has more" in record.getMessage()]
+    (told,) = [record.getMessage() for record in caplog.records if "is left out" in record.getMessage()]
     assert "number 2" in told
 
 
