@@ -92,6 +92,7 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]], pairs: dict[str, l
             "The paper prints this table for ROCStory and arXiv.",
             "The initial classifier is trained once and shared by all variants that do not change it.",
             *trained_again(rows),
+            *_without_bands(labels[row] for row in rows if accuracies[row] and not all(one.rows for one in pairs[row])),
         ),
         figures={
             row: {"pair_accuracy": accuracies[row], **{name: [run.test[name] for run in runs] for name in MEASURES}}
@@ -121,6 +122,11 @@ def trained_again(rows: dict[str, list[Measured]]) -> list[str]:
     if not again:
         return []
     return [f"Trained later, with shared classifiers trained again (same settings and seed): {', '.join(again)}."]
+
+
+def _without_bands(labels: Iterable[str]) -> list[str]:
+    named = ", ".join(labels)
+    return [f"Pairs were not kept document by document, and have no band: {named}."] if named else []
 
 
 def pair_band(seeds: Sequence[Pairs]) -> Band | None:
