@@ -121,11 +121,11 @@ def trained_again(rows: dict[str, list[Measured]]) -> list[str]:
             again.append(runs[0].trained.plan.label)
     if not again:
         return []
-    return [f"Trained later, with shared classifiers trained again (same settings and seed): {', '.join(again)}."]
+    return [f"Trained later, with shared classifiers trained again (same settings and seed): {'; '.join(again)}."]
 
 
 def _without_bands(labels: Iterable[str]) -> list[str]:
-    named = ", ".join(labels)
+    named = "; ".join(labels)
     return [f"Pairs were not kept document by document, and have no band: {named}."] if named else []
 
 

@@ -102,7 +102,7 @@ def run_experiment(
             if plan.row not in there and (sheet.dataset == ALL or sheet.dataset.startswith(plan.dataset.name))
         }
         if late:
-            sheet = replace(sheet, notes=(*sheet.notes, f"Not trained yet: {', '.join(late)}."))
+            sheet = replace(sheet, notes=(*sheet.notes, f"Not trained yet: {'; '.join(late)}."))
         written.append(write_sheet(sheet, name, settings, bench.out, minutes=clock.spent))
     if not written:
         raise ConfigError(f"{name}: no model was ready. Run the same command again, or give it more minutes.")
