@@ -130,13 +130,22 @@ def scatter(ours: Mapping[str, tuple[float, Band]], paper: Mapping[str, tuple[fl
     axes = figure.subplots()
     _clean(axes, along="both")
     axes.axhline(0, color="#9aa7b1", lw=1)
+    behind = {"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.8}  # a name that lies on a line stays legible
     for name, (place, value) in paper.items():
         axes.plot(place, value, "D", ms=7, mfc="white", mec=PAPER, mew=1.4, zorder=3)
-        axes.annotate(name, (place, value), (7, 4), textcoords="offset points", fontsize=8.5, color=PAPER)
+        axes.annotate(name, (place, value), (7, 4), textcoords="offset points", fontsize=8.5, color=PAPER, bbox=behind)
     for name, (place, band) in ours.items():
         axes.plot([place, place], [band.lower, band.upper], color=COLOURS[0], lw=2.2, alpha=0.45, zorder=4)
         axes.plot(place, band.value, "o", ms=7.5, color=COLOURS[0], zorder=5)
-        axes.annotate(name, (place, band.value), (7, -11), textcoords="offset points", fontsize=8.5, color=COLOURS[0])
+        axes.annotate(
+            name,
+            (place, band.value),
+            (7, -11),
+            textcoords="offset points",
+            fontsize=8.5,
+            color=COLOURS[0],
+            bbox=behind,
+        )
     axes.set_xlabel(x, color=INK)
     axes.set_ylabel(y, color=INK)
     axes.margins(0.14)
