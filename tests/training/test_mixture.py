@@ -46,7 +46,7 @@ def mixture(**options: int) -> MixtureConfig:
     short = Source(
         name="short", train=("short/train.jsonl",), valid=("short/valid.jsonl",), test=("short/test.jsonl",), share=3
     )
-    long = Source(name="long", train=("long/train.jsonl",), valid=("long/valid.jsonl",), share=1, windows=True)
+    long = Source(name="long", train=("long/train.jsonl",), valid=("long/valid.jsonl",), share=1, excerpts=True)
     return MixtureConfig(sources=(short, long), **{"documents": 80, **options})
 
 

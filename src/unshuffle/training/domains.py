@@ -67,7 +67,6 @@ def _described(recipe: Recipe, source: Source, split: str, seed: int) -> dict[st
         "system": recipe.name,
         "dataset": source.name,
         "split": split,
-        "windows_of": 5 if source.windows else None,
         "seed": seed,
         "command": command_line(),
         "commit": commit(),

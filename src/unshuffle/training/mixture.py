@@ -1,8 +1,8 @@
-"""Documents of several kinds in fixed shares; long texts are cut into windows."""
+"""Documents of several kinds in fixed shares; of long texts excerpts are taken, beginnings and endings above all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +16,11 @@ from unshuffle.seeds import derived
 from unshuffle.text.document import Document
 from unshuffle.text.readers.read import read_documents
 
+USUAL = 0.9
+"""Share of excerpts that are of usual length at most."""
+BEGINNINGS, ENDINGS = 0.4, 0.2
+"""Shares of excerpts that open or close a text; the others are from anywhere."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
@@ -28,8 +33,8 @@ class Source:
     test: tuple[str, ...] = ()
     share: Annotated[float, Gt(0)]
     """Share of the training documents."""
-    windows: bool = False
-    """Whether its texts are long, so that each gives windows."""
+    excerpts: bool = False
+    """Whether its texts are long, so that each gives several excerpts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +45,9 @@ class MixtureConfig:
     documents: Annotated[int, Ge(1)] = 16_000
     """Training documents in all."""
     shortest: Annotated[int, Ge(2)] = 3
-    longest: Annotated[int, Ge(2)] = 20
-    usual: Annotated[int, Ge(2)] = 10
-    """Most windows are at most this long."""
+    longest: Annotated[int, Ge(2)] = 30
+    usual: Annotated[int, Ge(2)] = 12
+    """Most excerpts are at most this long."""
     valid_documents: Annotated[int, Ge(1)] = 100
     """Validation documents of each source."""
 
@@ -60,7 +65,7 @@ def reshared(config: MixtureConfig, shares: Mapping[str, float]) -> MixtureConfi
 
 
 def training_documents(config: MixtureConfig, folder: Path, seed: int) -> tuple[Document, ...]:
-    """Each source's share, windows drawn anew at every visit of a text; shuffled over sources."""
+    """Each source's share, excerpts drawn anew at every visit of a text; shuffled over sources."""
     total = sum(source.share for source in config.sources)
     chosen: list[Document] = []
     for source in config.sources:
@@ -86,51 +91,45 @@ def _drawn(
     while len(drawn) < wanted:
         for number in rng.permutation(len(pool)):
             document = pool[number]
-            size = len(document.sentences)
-            visits = max(1, round(size / config.usual)) if source.windows else 1
-            drawn += [_window(document, source, config, rng) for _ in range(visits)]
+            visits = max(1, round(len(document.sentences) / config.usual)) if source.excerpts else 1
+            drawn += [excerpt(document, config, rng) for _ in range(visits)]
             if len(drawn) >= wanted:
                 break
     return drawn[:wanted]
 
 
-def _window(document: Document, source: Source, config: MixtureConfig, rng: np.random.Generator) -> Document:
+def excerpt(document: Document, config: MixtureConfig, rng: np.random.Generator) -> Document:
+    """A whole text of usual length; of a longer one its beginning, its ending or a stretch of its middle.
+
+    People paste whole short texts, so how texts open and close is to be learned as much as how they go on.
+    """
     size = len(document.sentences)
-    if size <= config.usual and not source.windows:
+    if size <= config.usual:
         return document
-    most = config.usual if rng.random() < 0.85 else config.longest
-    if not source.windows:
-        most = config.longest
-        length = min(size, most)
-    else:
-        length = int(rng.integers(config.shortest, min(size, most) + 1))
-    start = int(rng.integers(0, size - length + 1))
-    return replace(document, sentences=document.sentences[start : start + length], id=f"{document.id}@{start}")
-
-
-def windows_of(documents: Sequence[Document], length: int) -> Iterator[Document]:
-    """Consecutive windows without overlap; what is left at the end is dropped."""
-    for document in documents:
-        for start in range(0, len(document.sentences) - length + 1, length):
-            yield replace(
-                document,
-                sentences=document.sentences[start : start + length],
-                mentions=None,
-                id=f"{document.id}@{start}",
-            )
+    most = config.usual if rng.random() < USUAL else config.longest
+    length = int(rng.integers(config.shortest, min(size, most) + 1))
+    where = rng.random()
+    middle = int(rng.integers(0, size - length + 1))
+    start = 0 if where < BEGINNINGS else size - length if where < BEGINNINGS + ENDINGS else middle
+    sentences = document.sentences[start : start + length]
+    return replace(document, sentences=sentences, mentions=None, id=f"{document.id}@{start}")
 
 
 def held_out(
     config: MixtureConfig, folder: Path, files: str, most: int | None = None
 ) -> dict[str, tuple[Document, ...]]:
-    """Validation or test documents by source, of long texts windows of five sentences; `most` draws some of each."""
+    """Validation or test documents by source, long ones as excerpts; `most` draws some of each."""
     found: dict[str, tuple[Document, ...]] = {}
     for source in config.sources:
         names = source.valid if files == "valid" else source.test
-        documents = [document for file in names for document in read_documents(folder / file)]
-        if source.windows:
-            documents = list(windows_of(documents, 5))
+        rng = np.random.default_rng(derived(0, "held out", source.name))
+        documents = [
+            excerpt(document, config, rng)
+            for file in names
+            for document in read_documents(folder / file)
+            if len(document.sentences) >= config.shortest
+        ]
         if documents:
-            drawn = np.random.default_rng(derived(0, "held out", source.name)).permutation(len(documents))[:most]
+            drawn = rng.permutation(len(documents))[:most]
             found[source.name] = tuple(documents[number] for number in sorted(drawn))
     return found
