@@ -52,7 +52,7 @@ format: $(TESTING) ## Format the code and mend what ruff can mend
 	$(BIN)/ruff format .
 
 bench: $(RUNNING) ## Measure speed and memory
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m unshuffle_research.benchmarks
 
 faults: $(TESTING) ## Fuzz, kill, fill the disk, damage models; print how often, and what was lost
 	$(BIN)/python scripts/faults.py --results results/faults.json

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from unshuffle.files import write_json
+from unshuffle.storage.files import write_json
 
 
 def ordered(run: Run, model: Path, sentences: list[str], *options: object) -> dict[str, object]:

@@ -10,7 +10,7 @@ from tests.cli.conftest import Run
 from tests.fixtures.documents import STORIES
 from tests.fixtures.systems import tiny_transformer
 from unshuffle.errors import DataError
-from unshuffle.systems import system_names
+from unshuffle.system.rows import system_names
 
 STORY = "\n".join(STORIES[0])
 
@@ -170,7 +170,7 @@ def test_an_experiment_takes_the_seeds_that_are_asked_for(
         asked.append(list(seeds))
         return []
 
-    monkeypatch.setattr("unshuffle.experiments.run.run_experiment", noted)
+    monkeypatch.setattr("unshuffle_research.experiments.run.run_experiment", noted)
     for options in ((), ("--seeds", 3), ("--seeds", 1, "--first-seed", 2)):
         assert run("experiment", "main", "--data", f"nips={tmp_path}", *options).code == 0
     assert asked == [[1], [1, 2, 3], [2]]

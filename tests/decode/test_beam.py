@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from tests.decode.paragraphs import batch, paragraphs
-from unshuffle.decode.allowed import allowed_orders, constraints_of
-from unshuffle.decode.beam import beam_search
-from unshuffle.decode.content import content_keys, content_ranks
 from unshuffle.decode.contracts import Search
-from unshuffle.decode.tables import TableMemory, led_by, order_log_probability
+from unshuffle.decode.search.allowed import allowed_orders, constraints_of
+from unshuffle.decode.search.beam import beam_search
+from unshuffle.decode.search.content import content_keys, content_ranks
+from unshuffle.decode.search.tables import TableMemory, led_by, order_log_probability
 from unshuffle.errors import ConfigError
 from unshuffle.rank import Constraints
 

@@ -16,8 +16,8 @@ from tests.decode.paragraphs import (
     probability,
     random_orders,
 )
-from unshuffle.decode.allowed import allowed_orders
 from unshuffle.decode.contracts import Gold, Search, decoders
+from unshuffle.decode.search.allowed import allowed_orders
 from unshuffle.metrics import tau
 from unshuffle.rank import Constraints
 

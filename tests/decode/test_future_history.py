@@ -10,8 +10,8 @@ from torch import Tensor
 from tests.decode.paragraphs import ENCODED, WIDTH, Paragraph, batch, decoder, graph_of, paragraphs, random_orders
 from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.future_history import FutureHistoryConfig
-from unshuffle.decode.pair_losses import future_loss, history_loss
-from unshuffle.decode.pair_vectors import PairVectors
+from unshuffle.decode.pairs.losses import future_loss, history_loss
+from unshuffle.decode.pairs.vectors import PairVectors
 from unshuffle.errors import ConfigError
 from unshuffle.graph.pairs import ordered_pairs
 

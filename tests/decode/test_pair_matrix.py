@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from tests.decode.paragraphs import ENCODED, WIDTH, batch, decoder, paragraphs, random_orders
-from unshuffle.decode import orders
 from unshuffle.decode.contracts import Gold, Search, decoders
-from unshuffle.decode.orders import OrderDistribution
 from unshuffle.decode.pair_matrix import PairMatrixConfig
+from unshuffle.decode.search import orders
+from unshuffle.decode.search.orders import OrderDistribution
 from unshuffle.errors import ConfigError
 from unshuffle.rank import METHODS, by_kemeny, two_sided
 

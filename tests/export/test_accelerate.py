@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from tests.export.conftest import Tiny
-from unshuffle.encoders.sentence.bert import Bert
-from unshuffle.encoders.sentence.runners import Stretch
+from unshuffle.encoders.pretrained.bert import Bert
+from unshuffle.encoders.pretrained.runners import Stretch
 from unshuffle.errors import ConfigError
 from unshuffle.export import accelerate as part
 from unshuffle.export.accelerate import accelerate

@@ -13,7 +13,7 @@ import torch
 
 from tests.fixtures.tiny import save_tiny
 from unshuffle.errors import UnshuffleError
-from unshuffle.files import write_tensors
+from unshuffle.storage.files import write_tensors
 from unshuffle.system.orderer import Orderer
 
 Record = Callable[[str, object], None]
@@ -161,7 +161,7 @@ def test_tensors_that_lie_are_refused(folder: Path, record_property: Record) -> 
 
 def test_numbers_that_are_none_give_an_order_or_one_line(folder: Path) -> None:
     described(folder, lambda description: description.pop("sha256"))
-    from unshuffle.files import read_tensors
+    from unshuffle.storage.files import read_tensors
 
     tensors = read_tensors(folder / "model.safetensors")
     for value in (float("nan"), float("inf"), 1e38):

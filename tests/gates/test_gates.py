@@ -16,15 +16,15 @@ from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import shared_model
 from unshuffle.decode.contracts import Search
 from unshuffle.encoders.contracts import Encoded
+from unshuffle.evaluation.predict import figures, predict
 from unshuffle.graph.batch import Item, collate
 from unshuffle.metrics.orders import tau
 from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.refine.iterative import Refined
 from unshuffle.system.folder import Model
 from unshuffle.system.orderer import Orderer
-from unshuffle.systems import system_names
+from unshuffle.system.rows import system_names
 from unshuffle.text.document import Document
-from unshuffle.training.evaluation import figures, predict
 from unshuffle.training.link_weights import with_weights
 
 DOCUMENTS = random_documents(14, sentences=(2, 7), seed=31)

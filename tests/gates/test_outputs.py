@@ -16,7 +16,7 @@ from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from unshuffle.decode.contracts import Gold, Search
 from unshuffle.graph.batch import collate
-from unshuffle.systems import system_names
+from unshuffle.system.rows import system_names
 
 OUTPUTS = Path(__file__).with_name("outputs.json")
 DOCUMENTS = random_documents(6, sentences=(2, 7), seed=47)

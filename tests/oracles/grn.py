@@ -5,10 +5,10 @@ import math
 import torch
 from torch import Tensor, nn
 
+from unshuffle.encoders.messages.links import Bucketed, Gated
 from unshuffle.encoders.paragraph.grn import GRN
-from unshuffle.encoders.paragraph.gru import SplitGRU
-from unshuffle.encoders.paragraph.links import Bucketed, Gated
 from unshuffle.graph.build import Graph
+from unshuffle.layers.gru import SplitGRU
 
 
 def gru(update: SplitGRU, inputs: list[Tensor], state: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from tests.fixtures.documents import stories
 from tests.fixtures.systems import tiny_model
-from unshuffle.exercise import make_exercise
+from unshuffle.exercises.make import make_exercise
 from unshuffle.serve import schemas
 from unshuffle.serve.app import make_app
 from unshuffle.system.orderer import Orderer

@@ -13,8 +13,8 @@ import torch
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import shared_model
 from tests.fixtures.tiny import save_tiny
-from unshuffle.encoders.sentence.onnx_runner import OnnxRunner
-from unshuffle.encoders.sentence.pieces import Pieces
+from unshuffle.encoders.pretrained.onnx_runner import OnnxRunner
+from unshuffle.encoders.pretrained.pieces import Pieces
 from unshuffle.errors import ConfigError
 from unshuffle.export.accelerate import write_folder
 from unshuffle.system import acceleration
@@ -104,8 +104,8 @@ def test_a_file_larger_than_the_encoder_is_not_read(folder: Path) -> None:
 
 
 def test_a_file_of_other_sizes_is_one_line(folder: Path) -> None:
-    from unshuffle.encoders.sentence.bert import Bert
-    from unshuffle.encoders.sentence.runners import Stretch
+    from unshuffle.encoders.pretrained.bert import Bert
+    from unshuffle.encoders.pretrained.runners import Stretch
     from unshuffle.export.bert import bert_graph
 
     sizes = {"vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}

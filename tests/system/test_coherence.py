@@ -15,7 +15,7 @@ from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.batch import collate
 from unshuffle.system.coherence import ALL_MOVES, Scorer
 from unshuffle.system.orderer import Orderer
-from unshuffle.systems import system_names
+from unshuffle.system.rows import system_names
 from unshuffle.text.document import Document
 
 CPU = torch.device("cpu")

@@ -15,13 +15,13 @@ import torch
 
 from tests.fixtures.documents import NOUNS, random_documents
 from tests.fixtures.systems import shared_model, tiny_config, tiny_model
-from unshuffle import files
 from unshuffle.errors import ConfigError, UnshuffleError
-from unshuffle.files import read_tensors, write_tensors
+from unshuffle.storage import files
+from unshuffle.storage.files import read_tensors, write_tensors
+from unshuffle.storage.packing import Storage
 from unshuffle.system.folder import Model, find_folder, load_model, save_model
 from unshuffle.system.orderer import Orderer
-from unshuffle.system.storage import Storage
-from unshuffle.systems import system_names
+from unshuffle.system.rows import system_names
 from unshuffle.training.run import new_model
 
 DOCUMENTS = random_documents(12, sentences=(1, 7), seed=11)
@@ -95,7 +95,7 @@ def test_every_system_is_saved_loaded_and_orders_alike(name: str, tmp_path: Path
 @pytest.mark.parametrize("storage", ["float16", "int8"])
 @pytest.mark.parametrize("name", ["se-grn", "irse-grn"])
 def test_fewer_bits_order_alike(name: str, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unshuffle.system.storage.LARGE", 256)  # matrices are tiny here
+    monkeypatch.setattr("unshuffle.storage.packing.LARGE", 256)  # matrices are tiny here
     model = tiny_model(name, tmp_path, DOCUMENTS)
     save_model(model, tmp_path / "whole")
     save_model(model, tmp_path / "small", storage=storage)

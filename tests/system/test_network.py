@@ -17,7 +17,7 @@ from unshuffle.graph.batch import Item, collate
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.folder import Model
 from unshuffle.system.network import Network
-from unshuffle.systems import load_row, system_names
+from unshuffle.system.rows import load_row, system_names
 
 DOCUMENTS = random_documents(9, sentences=(1, 6), seed=5)
 every_system = pytest.mark.parametrize("name", system_names())

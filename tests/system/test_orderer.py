@@ -14,7 +14,7 @@ from unshuffle.rank.constraints import Constraints
 from unshuffle.system.folder import Model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
-from unshuffle.text.mentions import DEFAULT_PARSER, load_parser
+from unshuffle.text.parsing.mentions import DEFAULT_PARSER, load_parser
 
 DOCUMENTS = random_documents(20, sentences=(1, 7), seed=21)
 LONG = [f"The {NOUNS[number % 40]} {number} stands where it stood." for number in range(500)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.registry import validated
+from unshuffle.parts.registry import validated
 from unshuffle.text.document import Document, Mention, Role
 from unshuffle.text.entities import EntityRule, EntityVocabulary, count_nouns, entities_of
 

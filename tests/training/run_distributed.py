@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_config
-from unshuffle.files import write_tensors
+from unshuffle.storage.files import write_tensors
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
 from unshuffle.training.loop import Drawn, Progress

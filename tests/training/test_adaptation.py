@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from unshuffle.systems import load_row
+from unshuffle.system.rows import load_row
 from unshuffle.training.adaptation import FineTuning, settings
 
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from unshuffle import files
 from unshuffle.errors import ConfigError
+from unshuffle.storage import files
 from unshuffle.training.checkpoint import Checkpoint, Position, load_trained, trained_state
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.optimizers import build_optimizer

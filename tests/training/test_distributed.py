@@ -17,7 +17,7 @@ pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 
 from tests.training.run_distributed import train_as_told
 from unshuffle.errors import ConfigError
-from unshuffle.files import read_tensors
+from unshuffle.storage.files import read_tensors
 from unshuffle.training.loop import Drawn
 from unshuffle.training.processes import Launched
 

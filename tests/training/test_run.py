@@ -10,7 +10,7 @@ pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 
 from tests.fixtures.systems import tiny_config, tiny_model
 from tests.training.run_and_die import tiny_job
-from unshuffle.encoders.sentence.pieces import Pieces
+from unshuffle.encoders.pretrained.pieces import Pieces
 from unshuffle.errors import ConfigError
 from unshuffle.system.folder import save_model
 from unshuffle.training.run import take_over, train_system

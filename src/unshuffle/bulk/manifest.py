@@ -10,8 +10,8 @@ from pathlib import Path
 
 from unshuffle.bulk.parts import Part
 from unshuffle.errors import ConfigError
-from unshuffle.files import read_json, write_json
 from unshuffle.integrations.rows import RowSettings
+from unshuffle.storage.files import read_json, write_json
 
 FORMAT = 1
 

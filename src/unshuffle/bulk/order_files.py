@@ -12,8 +12,8 @@ from typing import Literal, get_args
 from unshuffle.bulk.manifest import Done, Layout, begin, drop_other_parts, finished
 from unshuffle.bulk.parts import cut, find_files, stem_of
 from unshuffle.errors import ConfigError
-from unshuffle.files import write_json
 from unshuffle.integrations.rows import RowSettings
+from unshuffle.storage.files import write_json
 
 Engine = Literal["local", "ray"]
 ROWS = 2_000

@@ -16,9 +16,9 @@ from unshuffle.bulk.manifest import Done, Layout
 from unshuffle.bulk.parts import Part
 from unshuffle.bulk.reading import Row, Rows, read_part
 from unshuffle.errors import DataError
-from unshuffle.files import write_json, write_whole
 from unshuffle.integrations.columns import ANSWER, answer_columns
 from unshuffle.integrations.rows import Outcome, RowOrderer, RowSettings
+from unshuffle.storage.files import write_json, write_whole
 
 TOGETHER = 64
 """Rows in work at a time."""

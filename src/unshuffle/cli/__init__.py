@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import entry_points
 
 import typer
 
 from unshuffle.cli.accelerate import accelerate
 from unshuffle.cli.bulk import order_files
 from unshuffle.cli.calibrate import calibrate
-from unshuffle.cli.domains import domains
 from unshuffle.cli.evaluate import evaluate
 from unshuffle.cli.exercise import exercise
-from unshuffle.cli.experiment import experiment
 from unshuffle.cli.fine_tune import fine_tune
 from unshuffle.cli.graph import graph
 from unshuffle.cli.order import order
-from unshuffle.cli.pack import pack
-from unshuffle.cli.prepare import prepare
-from unshuffle.cli.recipe import recipe
 from unshuffle.cli.score import score
 from unshuffle.cli.serve import serve
 from unshuffle.cli.systems import systems
@@ -31,10 +27,11 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (
-    order, order_files, score, graph, serve, exercise, systems, train, fine_tune, evaluate, calibrate, experiment,
-    prepare, recipe, domains, pack, accelerate,
+    order, order_files, score, graph, serve, exercise, systems, train, fine_tune, evaluate, calibrate, accelerate,
 ):  # fmt: skip
     app.command()(command)
+for point in entry_points(group="unshuffle.commands"):  # of other installed packages, such as unshuffle-research
+    app.command(point.name)(point.load())
 
 
 def _version(wanted: bool) -> None:

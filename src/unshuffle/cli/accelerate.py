@@ -33,7 +33,7 @@ def accelerate(
     if not documents:
         raise DataError(f"{check}: it holds no document. Give at least one.")
     from unshuffle.export.accelerate import accelerate as run
-    from unshuffle.files import write_json
+    from unshuffle.storage.files import write_json
 
     found = run(model, out, documents, most_lost=most_lost, seed=seed, parser=parser, compiled=compile)
     if results is not None:

@@ -41,11 +41,11 @@ def calibrate(
     """Fit confidence on one half of each file, each kind of text weighing the same; report errors on the other."""
     texts = _read_recipe(recipe, data, most) if recipe else _read_files(files or [], input, most)
     from unshuffle.cli.tables import write_table
-    from unshuffle.files import write_json
+    from unshuffle.evaluation.calibrate import calibrated, report
+    from unshuffle.evaluation.reliability import write_diagram
+    from unshuffle.storage.files import write_json
     from unshuffle.system.folder import MODELS, find_folder
     from unshuffle.system.orderer import Orderer
-    from unshuffle.training.calibrate import calibrated, report
-    from unshuffle.training.reliability import write_diagram
 
     folder = find_folder(str(model))
     if folder.parent == MODELS and not (model.is_dir() and model.resolve() == folder.resolve()):
@@ -82,8 +82,8 @@ def _read_files(files: list[Path], input: InputFormat, most: int | None) -> dict
 
 
 def _read_recipe(recipe: str, data: Path | None, most: int | None) -> dict[str, tuple[Document, ...]]:
-    from unshuffle.training.mixture import held_out
-    from unshuffle.training.recipe import load_recipe
+    from unshuffle_research.model.mixture import held_out
+    from unshuffle_research.model.recipe import load_recipe
 
     if data is None:
         raise ConfigError("calibrate: the recipe's texts are needed. Say --data FOLDER.")

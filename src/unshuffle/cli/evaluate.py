@@ -36,8 +36,8 @@ def evaluate(
         raise ConfigError("evaluate: there is nothing to score. Name a file of documents, or --predictions.")
     if predictions is not None and not predictions.is_file():
         raise DataError(f"{predictions}: there is no such file. Give the predictions of an earlier run.")
-    from unshuffle.training.evaluation import figures, predict
-    from unshuffle.training.results import plain, read_predictions
+    from unshuffle.evaluation.predict import figures, predict
+    from unshuffle.evaluation.results import plain, read_predictions
 
     if predictions is not None:
         found = figures(read_predictions(predictions))

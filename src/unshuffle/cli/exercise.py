@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from unshuffle.errors import DataError
-from unshuffle.exercise import Exercise, make_exercise
-from unshuffle.exercise_sheet import sheet_html, sheet_text
+from unshuffle.exercises.make import Exercise, make_exercise
+from unshuffle.exercises.sheet import sheet_html, sheet_text
 from unshuffle.text.split import split_sentences
 
 

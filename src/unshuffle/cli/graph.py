@@ -38,18 +38,18 @@ def graph(
     documents = list(islice(Reading(file, text, input, unit).documents(), number - 1, number))
     if not documents:
         raise DataError(f"--number {number}: there are fewer documents. Give a smaller number.")
-    from unshuffle.graph.draw import describe
-    from unshuffle.graph.draw_dot import dot_of
-    from unshuffle.graph.draw_layout import picture_of
-    from unshuffle.graph.draw_svg import svg_of
+    from unshuffle.drawing.description import describe
+    from unshuffle.drawing.dot import dot_of
+    from unshuffle.drawing.layout import picture_of
+    from unshuffle.drawing.svg import svg_of
     from unshuffle.system.orderer import Orderer
 
     orderer = Orderer.from_pretrained(model, device=device, parser=parser)
     (document,) = orderer.parser.mentions(documents)
     drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
     if kind == ".png" and out is not None:
-        from unshuffle.files import write_whole
-        from unshuffle.graph.draw_png import write_png
+        from unshuffle.drawing.png import write_png
+        from unshuffle.storage.files import write_whole
 
         write_whole(out, lambda temporary: write_png(picture_of(drawing), temporary))
     elif kind == ".dot":

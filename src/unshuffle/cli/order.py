@@ -25,7 +25,7 @@ from unshuffle.cli.options import (
     Units,
 )
 from unshuffle.errors import ConfigError
-from unshuffle.memory import settled
+from unshuffle.machine.memory import settled
 
 if TYPE_CHECKING:
     from unshuffle.rank.constraints import Constraints

@@ -12,7 +12,7 @@ from unshuffle.cli.options import Form, OutputForm
 
 def systems(form: OutputForm = Form.text) -> None:
     """List the systems: where they come from and which part fills each slot."""
-    from unshuffle.systems import outline, system_names
+    from unshuffle.system.rows import outline, system_names
 
     rows = [{"name": name, **asdict(outline(name))} for name in system_names()]
     rows = [{"name": row["name"], **row["about"], "parts": row["parts"]} for row in rows]

@@ -33,8 +33,8 @@ def train(
 
     from unshuffle.cli.bars import StageBars
     from unshuffle.errors import DataError
-    from unshuffle.registry import validated
-    from unshuffle.systems import load_row
+    from unshuffle.parts.registry import validated
+    from unshuffle.system.rows import load_row
     from unshuffle.training.config import TrainingConfig
     from unshuffle.training.corpus import read_splits
     from unshuffle.training.processes import leads

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from unshuffle.files import write_whole
+from unshuffle.storage.files import write_whole
 
 
 def write_pieces(pieces: Iterable[str], out: Path | None) -> None:

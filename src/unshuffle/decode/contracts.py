@@ -10,7 +10,7 @@ from torch import Tensor
 
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.registry import Registry
+from unshuffle.parts.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)

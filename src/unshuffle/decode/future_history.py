@@ -11,12 +11,12 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.beam import Prefix, picked
 from unshuffle.decode.contracts import Gold, decoders
-from unshuffle.decode.follow import Followed
-from unshuffle.decode.pair_losses import Average, future_loss, history_loss
-from unshuffle.decode.pair_vectors import MODULES, EncodedPairs, PairNetworks, PairVectors
+from unshuffle.decode.pairs.losses import Average, future_loss, history_loss
+from unshuffle.decode.pairs.vectors import MODULES, EncodedPairs, PairNetworks, PairVectors
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
+from unshuffle.decode.search.beam import Prefix, picked
+from unshuffle.decode.search.follow import Followed
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, padded

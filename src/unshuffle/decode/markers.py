@@ -8,13 +8,13 @@ from typing import Annotated, Any, Protocol
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.decode.beam import Memory, beam_search
-from unshuffle.decode.blocks import PrefixDecoder, ResidualBlock, place_codes
-from unshuffle.decode.content import content_ranks
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
-from unshuffle.decode.follow import Followed
-from unshuffle.decode.prefix_memory import PrefixMemory
-from unshuffle.decode.pretrained_markers import PretrainedMemory, architecture_of, load_decoder
+from unshuffle.decode.search.beam import Memory, beam_search
+from unshuffle.decode.search.content import content_ranks
+from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.prefix_memory import PrefixMemory
+from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
+from unshuffle.decode.transformer.pretrained import PretrainedMemory, architecture_of, load_decoder
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError
 from unshuffle.graph.batch import GraphBatch, padded, present

@@ -11,14 +11,14 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.allowed import constraints_of
-from unshuffle.decode.beam import beam_search
-from unshuffle.decode.content import content_keys
 from unshuffle.decode.contracts import Allowed, Found, Gold, Search, decoders
-from unshuffle.decode.follow import Followed
-from unshuffle.decode.orders import OrderDistribution, PairMemory
-from unshuffle.decode.pair_scores import Network, pair_score
-from unshuffle.decode.tables import led_by
+from unshuffle.decode.pairs.scores import Network, pair_score
+from unshuffle.decode.search.allowed import constraints_of
+from unshuffle.decode.search.beam import beam_search
+from unshuffle.decode.search.content import content_keys
+from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.orders import OrderDistribution, PairMemory
+from unshuffle.decode.search.tables import led_by
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.rank.best import Method, rank

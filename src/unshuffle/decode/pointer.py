@@ -9,13 +9,13 @@ import torch
 from annotated_types import Ge
 from torch import Tensor, nn
 
-from unshuffle.decode.beam import Memory, Prefix, beam_search, picked
-from unshuffle.decode.content import content_ranks
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
-from unshuffle.decode.follow import Followed
+from unshuffle.decode.search.beam import Memory, Prefix, beam_search, picked
+from unshuffle.decode.search.content import content_ranks
+from unshuffle.decode.search.follow import Followed
 from unshuffle.encoders.contracts import States
-from unshuffle.encoders.recurrence import Layout, read_one_way
 from unshuffle.graph.batch import GraphBatch, padded, taken
+from unshuffle.layers.recurrence import Layout, read_one_way
 
 LARGEST = 20.0
 """Queries and keys beyond this go through tanh itself; single precision reaches exp(88)."""

@@ -9,13 +9,13 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.decode.allowed import constraints_of
-from unshuffle.decode.beam import beam_search
-from unshuffle.decode.blocks import PrefixDecoder, ResidualBlock, place_codes
-from unshuffle.decode.content import content_keys, content_ranks
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
-from unshuffle.decode.follow import Followed
-from unshuffle.decode.tables import TableMemory, led_by, order_log_probability
+from unshuffle.decode.search.allowed import constraints_of
+from unshuffle.decode.search.beam import beam_search
+from unshuffle.decode.search.content import content_keys, content_ranks
+from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.tables import TableMemory, led_by, order_log_probability
+from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch, padded, present
 from unshuffle.rank.positions import by_positions

@@ -10,15 +10,15 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.beam import beam_search
-from unshuffle.decode.content import content_ranks
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
-from unshuffle.decode.follow import Followed
-from unshuffle.decode.tables import TableMemory, order_log_probability
+from unshuffle.decode.search.beam import beam_search
+from unshuffle.decode.search.content import content_ranks
+from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.tables import TableMemory, order_log_probability
 from unshuffle.encoders.contracts import States
-from unshuffle.encoders.dropout import Dropout
 from unshuffle.graph.batch import GraphBatch, add_into, padded
 from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.layers.dropout import Dropout
 
 
 @dataclass(frozen=True, kw_only=True)

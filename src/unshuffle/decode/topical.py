@@ -9,10 +9,10 @@ import torch
 from annotated_types import Ge
 from torch import Tensor, nn
 
-from unshuffle.decode.beam import Prefix
 from unshuffle.decode.contracts import Gold, decoders
-from unshuffle.decode.follow import Followed
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
+from unshuffle.decode.search.beam import Prefix
+from unshuffle.decode.search.follow import Followed
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, padded

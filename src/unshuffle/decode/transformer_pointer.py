@@ -9,12 +9,12 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.decode.beam import beam_search
-from unshuffle.decode.blocks import FusedBlock, PrefixDecoder, place_codes
-from unshuffle.decode.content import content_ranks
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
-from unshuffle.decode.follow import Followed
-from unshuffle.decode.prefix_memory import PrefixMemory
+from unshuffle.decode.search.beam import beam_search
+from unshuffle.decode.search.content import content_ranks
+from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.prefix_memory import PrefixMemory
+from unshuffle.decode.transformer.blocks import FusedBlock, PrefixDecoder, place_codes
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch, padded, present
 

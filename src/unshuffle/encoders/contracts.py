@@ -8,7 +8,7 @@ from typing import Protocol
 from torch import Tensor
 
 from unshuffle.graph.batch import Batch, GraphBatch
-from unshuffle.registry import Registry
+from unshuffle.parts.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)

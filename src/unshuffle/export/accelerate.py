@@ -13,17 +13,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from unshuffle.encoders.sentence.onnx_runner import onnx_is_here
+from unshuffle.encoders.pretrained.onnx_runner import onnx_is_here
 from unshuffle.errors import ConfigError, MissingExtra
+from unshuffle.evaluation.results import command_line, commit, versions
 from unshuffle.export.bert import bert_graph
 from unshuffle.export.comparison import Measured, compared
-from unshuffle.files import read_json, write_json, write_whole
+from unshuffle.storage.files import read_json, write_json, write_whole
 from unshuffle.system.acceleration import runnables
 from unshuffle.system.folder import HASHED, find_folder
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
-from unshuffle.training.results import command_line, commit, versions
 
 COPIED = (*HASHED, "config.json", "calibration.json", "README.md")
 PAPERS = ("LICENSE*", "NOTICE*", "CREDITS*")

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unshuffle.encoders.sentence.onnx_file import OTHER, OUTPUT
-from unshuffle.encoders.sentence.runners import Stretch
+from unshuffle.encoders.pretrained.onnx_file import OTHER, OUTPUT
+from unshuffle.encoders.pretrained.runners import Stretch
 from unshuffle.export.writer import GraphWriter
 
 STEPS = 127

@@ -9,10 +9,10 @@ from statistics import stdev
 
 import torch
 
+from unshuffle.evaluation.predict import Prediction, figures, shuffled
 from unshuffle.metrics.orders import align_repeats, tau
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
-from unshuffle.training.evaluation import Prediction, figures, shuffled
 
 AT_ONCE = 32
 """Documents that one form orders before it is the next one's turn: what disturbs the machine disturbs all alike."""

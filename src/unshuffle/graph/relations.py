@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.errors import DataError
-from unshuffle.files import write_text
+from unshuffle.storage.files import write_text
 from unshuffle.text.vectors import Vectors
 
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder
-from unshuffle.encoders.dropout import Dropout
 from unshuffle.encoders.paragraph.grn import GRN
 from unshuffle.graph.batch import Batch, GraphBatch, taken
+from unshuffle.layers.dropout import Dropout
 
 
 class PairHead(nn.Module):

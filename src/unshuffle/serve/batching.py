@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from unshuffle.memory import hand_back
+from unshuffle.machine.memory import hand_back
 from unshuffle.result import Ordering
 from unshuffle.serve.contract import Model
 from unshuffle.serve.jobs import Busy, Job, Search, TooSlow

@@ -7,17 +7,17 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from unshuffle.encoders.sentence.bert import Bert
+from unshuffle.encoders.pretrained.bert import Bert
+from unshuffle.encoders.pretrained.onnx_runner import OnnxRunner, onnx_is_here
+from unshuffle.encoders.pretrained.pieces import Pieces
+from unshuffle.encoders.pretrained.runners import Runner, Stretch
 from unshuffle.encoders.sentence.compiled import Compiled
-from unshuffle.encoders.sentence.onnx_runner import OnnxRunner, onnx_is_here
-from unshuffle.encoders.sentence.pieces import Pieces
-from unshuffle.encoders.sentence.runners import Runner, Stretch
 from unshuffle.encoders.sentence.transformer import Transformer
 from unshuffle.encoders.sentence.transformer_joined import TransformerJoined
 from unshuffle.encoders.sentence.transformer_pair import TransformerPair
 from unshuffle.encoders.sentence.transformer_set import TransformerSet
 from unshuffle.errors import ConfigError
-from unshuffle.files import read_json
+from unshuffle.storage.files import read_json
 from unshuffle.system.network import Network
 
 HEADER = 2**20

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unshuffle.decode.beam import Memory
 from unshuffle.decode.contracts import Decoder, Gold
-from unshuffle.decode.orders import OrderDistribution
 from unshuffle.decode.pair_matrix import PairMatrix
-from unshuffle.decode.walk import Stepwise, choices_along
+from unshuffle.decode.search.beam import Memory
+from unshuffle.decode.search.orders import OrderDistribution
+from unshuffle.decode.search.walk import Stepwise, choices_along
 from unshuffle.graph.batch import Item, collate
 from unshuffle.result import Coherence, Move, Transition
 from unshuffle.seeds import derived

@@ -11,11 +11,11 @@ import unshuffle.encoders  # noqa: F401  (both imports register the parts)
 from unshuffle.decode import markers
 from unshuffle.decode.contracts import decoders
 from unshuffle.encoders.contracts import paragraph_encoders, sentence_encoders
-from unshuffle.encoders.sentence import pretrained
+from unshuffle.encoders.pretrained import loading as pretrained
 from unshuffle.errors import ConfigError
 from unshuffle.graph.build import GraphConfig
+from unshuffle.parts.registry import did_you_mean, validated
 from unshuffle.refine.iterative import IterativeConfig
-from unshuffle.registry import did_you_mean, validated
 from unshuffle.text.tokens import TokensConfig
 
 SLOTS = ("sentence_encoder", "paragraph_encoder", "decoder")

@@ -10,16 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.errors import ConfigError
-from unshuffle.files import read_json, read_tensors, write_json, write_tensors, write_text, write_whole
 from unshuffle.graph.prepare import Preparer
 from unshuffle.graph.relatedness import relatedness_of
 from unshuffle.graph.relations import FileRelatedness, VectorRelatedness
 from unshuffle.graph.topics import LDATopics
+from unshuffle.storage.files import read_json, read_tensors, write_json, write_tensors, write_text, write_whole
+from unshuffle.storage.packing import Storage, packed, unpacked
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
-from unshuffle.system.storage import Storage, packed, unpacked
 from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.tokens import Tokenizer
 

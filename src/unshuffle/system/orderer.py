@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from unshuffle.decode.allowed import allowed_orders
 from unshuffle.decode.contracts import Search
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.decode.search.allowed import allowed_orders
+from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.batch import Item, collate
+from unshuffle.machine.threads import use_threads
 from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.system.acceleration import use_compiler, use_onnx
@@ -21,9 +22,8 @@ from unshuffle.system.calibration import Calibration
 from unshuffle.system.coherence import coherence_of
 from unshuffle.system.folder import Model, find_folder, load_model
 from unshuffle.system.stream import batches, windows
-from unshuffle.system.threads import use_threads
 from unshuffle.text.document import Document, Role
-from unshuffle.text.mentions import Parser, load_parser
+from unshuffle.text.parsing.mentions import Parser, load_parser
 from unshuffle.text.split import split_sentences
 
 if TYPE_CHECKING:

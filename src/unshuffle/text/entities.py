@@ -12,7 +12,7 @@ from typing import Annotated
 from annotated_types import Ge
 
 from unshuffle.errors import DataError
-from unshuffle.files import write_text
+from unshuffle.storage.files import write_text
 from unshuffle.text.document import Document, Mention
 
 

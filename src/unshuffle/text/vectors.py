@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.files import write_text, write_whole
+from unshuffle.storage.files import write_text, write_whole
 
 if TYPE_CHECKING:
     import numpy

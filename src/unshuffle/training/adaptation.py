@@ -6,16 +6,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.encoders.pretrained.loading import PretrainedConfig
+from unshuffle.evaluation.predict import Prediction
+from unshuffle.evaluation.results import plain
 from unshuffle.metrics.summary import Spread
-from unshuffle.registry import validated
+from unshuffle.parts.registry import validated
 from unshuffle.system.config import SystemConfig
-from unshuffle.systems import apply_changes
+from unshuffle.system.rows import apply_changes
 from unshuffle.text.document import Document
-from unshuffle.training.boxes import boxed, classifier_kinds
 from unshuffle.training.config import TrainingConfig
-from unshuffle.training.evaluation import Prediction
-from unshuffle.training.results import plain
+from unshuffle.training.time_limits import boxed, classifier_kinds
 
 PRETRAINED = TrainingConfig(
     optimizer="adamw",

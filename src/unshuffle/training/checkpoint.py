@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.errors import ConfigError
-from unshuffle.files import read_json, read_tensors, write_json, write_tensors
+from unshuffle.storage.files import read_json, read_tensors, write_json, write_tensors
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from torch import Tensor
 from tqdm import tqdm
 
 from unshuffle.errors import DataError
+from unshuffle.machine.threads import idle_processors
 from unshuffle.system.config import SystemConfig
-from unshuffle.system.threads import idle_processors
 from unshuffle.text.document import Document
-from unshuffle.text.mentions import load_parser
-from unshuffle.text.parallel_parser import parallel_nouns
-from unshuffle.text.parse_cache import CachedParser
+from unshuffle.text.parsing.cache import CachedParser
+from unshuffle.text.parsing.mentions import load_parser
+from unshuffle.text.parsing.parallel import parallel_nouns
 from unshuffle.text.readers.read import SUFFIXES, read_documents
 from unshuffle.text.vectors import load_vectors
 

@@ -12,23 +12,23 @@ import numpy as np
 import torch
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.files import write_json
+from unshuffle.evaluation.calibrate import FEWEST as FEWEST_FITTED
+from unshuffle.evaluation.calibrate import calibrated
+from unshuffle.evaluation.predict import Prediction, figures, predict
+from unshuffle.evaluation.results import Result, command_line, plain
 from unshuffle.graph.batch import Item
 from unshuffle.seeds import derived
+from unshuffle.storage.files import write_json
 from unshuffle.system.folder import Model, find_folder, save_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
-from unshuffle.text.parse_cache import CachedParser
+from unshuffle.text.parsing.cache import CachedParser
 from unshuffle.training.adaptation import FineTuned, FineTuning, Tested, settings
-from unshuffle.training.calibrate import FEWEST as FEWEST_FITTED
-from unshuffle.training.calibrate import calibrated
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
-from unshuffle.training.evaluation import Prediction, figures, predict
 from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Progress
 from unshuffle.training.ordering import OrderingStage
-from unshuffle.training.results import Result, command_line, plain
 from unshuffle.training.run import new_fabric
 from unshuffle.training.stages import Run, train_stages
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.graph.batch import Item
-from unshuffle.memory import keep_memory
+from unshuffle.machine.memory import keep_memory
 from unshuffle.seeds import derived
 from unshuffle.training.batching import epoch_batches
 from unshuffle.training.checkpoint import Checkpoint, Position, load_trained, trained_state

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from unshuffle.evaluation.predict import figures, predict, shuffled
+from unshuffle.evaluation.results import Result, command_line, plain
 from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.corpus import parsed
-from unshuffle.training.evaluation import figures, predict, shuffled
-from unshuffle.training.results import Result, command_line, plain
 from unshuffle.training.run import Job
 
 

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
-from unshuffle.encoders.sentence.sources import pieces_tokenizer
+from unshuffle.encoders.pretrained.loading import PretrainedConfig
+from unshuffle.encoders.pretrained.sources import pieces_tokenizer
 from unshuffle.encoders.sentence.transformer import Transformer
 from unshuffle.errors import ConfigError, MissingExtra
-from unshuffle.files import read_json, write_json
 from unshuffle.graph.topics import LDAConfig, LDATopics
 from unshuffle.seeds import derived
+from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.folder import Model, build_preparer, find_folder, load_model, save_model
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.text.entities import EntityVocabulary, count_nouns
-from unshuffle.text.mentions import load_parser
+from unshuffle.text.parsing.mentions import load_parser
 from unshuffle.text.tokens import Tokenizer
 from unshuffle.text.vectors import load_vectors
 from unshuffle.training.config import TrainingConfig

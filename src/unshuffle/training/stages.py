@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unshuffle.files import read_json
 from unshuffle.graph.batch import Item
 from unshuffle.refine.iterative import IterativeConfig, Refiner
 from unshuffle.seeds import derived
+from unshuffle.storage.files import read_json
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
 from unshuffle.training.checkpoint import Checkpoint

@@ -11,8 +11,8 @@ from torch import Tensor
 from tests.fixtures.documents import random_documents
 from tests.oracles import grn as oracle
 from unshuffle.encoders.contracts import Encoded
+from unshuffle.encoders.messages.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.paragraph.grn import GRN, GRNConfig
-from unshuffle.encoders.paragraph.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.graph.batch import Item, collate
 from unshuffle.graph.build import Graph, GraphConfig, build_graph
 

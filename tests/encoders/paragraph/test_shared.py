@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from unshuffle.encoders.paragraph.gru import SharedGRU, SplitGRU
-from unshuffle.encoders.paragraph.shared import Shared
+from unshuffle.layers.gru import SharedGRU, SplitGRU
+from unshuffle.layers.shared_linear import Shared
 
 
 def gradients(loss: Tensor, *of: Tensor) -> tuple[Tensor, ...]:

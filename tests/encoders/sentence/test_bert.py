@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from unshuffle.encoders.sentence.pieces import Pieces
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig, bounded, resolved
+from unshuffle.encoders.pretrained.loading import PretrainedConfig, bounded, resolved
+from unshuffle.encoders.pretrained.pieces import Pieces
 from unshuffle.errors import ConfigError
 
 SIZES = {

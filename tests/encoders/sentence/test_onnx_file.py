@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from unshuffle.encoders.sentence.bert import Bert
-from unshuffle.encoders.sentence.onnx_file import check_onnx
-from unshuffle.encoders.sentence.onnx_runner import OnnxRunner
-from unshuffle.encoders.sentence.runners import Stretch
+from unshuffle.encoders.pretrained.bert import Bert
+from unshuffle.encoders.pretrained.onnx_file import check_onnx
+from unshuffle.encoders.pretrained.onnx_runner import OnnxRunner
+from unshuffle.encoders.pretrained.runners import Stretch
 from unshuffle.errors import ConfigError
 
 onnx = pytest.importorskip("onnx", reason="needs the 'onnx' extra")

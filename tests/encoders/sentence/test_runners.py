@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from tests.encoders.made_up import WORDS, collated, corpus
+from unshuffle.encoders.pretrained import pieces as pieces_module
+from unshuffle.encoders.pretrained.bert import Bert
+from unshuffle.encoders.pretrained.loading import PretrainedConfig
+from unshuffle.encoders.pretrained.pieces import Pieces
+from unshuffle.encoders.pretrained.runners import Layout, Runner, Stretch
 from unshuffle.encoders.sentence import compiled
-from unshuffle.encoders.sentence import pieces as pieces_module
-from unshuffle.encoders.sentence.bert import Bert
 from unshuffle.encoders.sentence.compiled import Compiled, compiler
-from unshuffle.encoders.sentence.pieces import Pieces
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
-from unshuffle.encoders.sentence.runners import Layout, Runner, Stretch
 from unshuffle.encoders.sentence.transformer_set import TransformerSet, TransformerSetConfig
 from unshuffle.errors import ConfigError
 
@@ -54,7 +54,7 @@ def read(pieces: Pieces, lengths: Tensor = LENGTHS) -> Tensor:
 def onnx_runner(pieces: Pieces, *, int8: bool) -> Any:
     pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
     pytest.importorskip("onnx", reason="needs the 'onnx' extra")
-    from unshuffle.encoders.sentence.onnx_runner import OnnxRunner
+    from unshuffle.encoders.pretrained.onnx_runner import OnnxRunner
     from unshuffle.export.bert import bert_graph
 
     return OnnxRunner(bert_graph(whole(pieces), int8=int8), where="here")
@@ -174,7 +174,7 @@ def run_by(encoder: TransformerSet, make: Callable[[Stretch], Runner]) -> None:
 def onnx(stretch: Stretch) -> Runner:
     pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
     pytest.importorskip("onnx", reason="needs the 'onnx' extra")
-    from unshuffle.encoders.sentence.onnx_runner import OnnxRunner
+    from unshuffle.encoders.pretrained.onnx_runner import OnnxRunner
     from unshuffle.export.bert import bert_graph
 
     return OnnxRunner(bert_graph(stretch, int8=False), where="here")

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from tests.encoders.made_up import CLOSE, OPEN, close, collated, item
 from tests.encoders.sentence.transformers_at_hand import CONFIGS, ITEMS, built, entities_by_hand, states_of, texts
-from unshuffle.encoders.sentence.pair_text import shared_fairly
+from unshuffle.encoders.pretrained.pair_text import shared_fairly
 from unshuffle.encoders.sentence.transformer_pair import TransformerPairConfig
 from unshuffle.graph.pairs import ordered_pairs
 

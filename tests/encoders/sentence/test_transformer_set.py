@@ -8,7 +8,7 @@ from transformers import AutoModel
 
 from tests.encoders.made_up import close, collated
 from tests.encoders.sentence.transformers_at_hand import CONFIGS, ITEMS, built, texts
-from unshuffle.encoders.sentence import bert as bert_module
+from unshuffle.encoders.pretrained import bert as bert_module
 from unshuffle.encoders.sentence.transformer_set import TransformerSetConfig
 from unshuffle.errors import ConfigError
 

@@ -8,7 +8,7 @@ from transformers import AutoModel
 
 from tests.encoders.made_up import WORDS, corpus
 from unshuffle.encoders.contracts import sentence_encoders
-from unshuffle.encoders.sentence.bert import Bert
+from unshuffle.encoders.pretrained.bert import Bert
 from unshuffle.encoders.sentence.transformer import TransformerConfig
 from unshuffle.encoders.sentence.transformer_bilstm import TransformerBiLSTMConfig
 from unshuffle.encoders.sentence.transformer_joined import TransformerJoinedConfig

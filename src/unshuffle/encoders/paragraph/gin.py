@@ -10,13 +10,13 @@ from annotated_types import Ge, Lt, MinLen
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.paragraph.links import both_directions
-from unshuffle.encoders.paragraph.windows import WindowHead, window_edges, window_loss
-from unshuffle.encoders.segments import segment_mean
+from unshuffle.encoders.messages.links import both_directions
+from unshuffle.encoders.messages.windows import WindowHead, window_edges, window_loss
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, add_into
 from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import segment_mean
 
 
 @dataclass(frozen=True, kw_only=True)

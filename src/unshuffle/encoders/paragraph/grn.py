@@ -9,11 +9,11 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.paragraph.gru import SharedGRU, SplitGRU
-from unshuffle.encoders.paragraph.links import LINK_MESSAGES, LinkMessage, both_directions
-from unshuffle.encoders.paragraph.messages import MentionMessages, RelationMessages
+from unshuffle.encoders.messages.links import LINK_MESSAGES, LinkMessage, both_directions
+from unshuffle.encoders.messages.mentions import MentionMessages, RelationMessages
 from unshuffle.graph.batch import GraphBatch, add_into, taken
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.gru import SharedGRU, SplitGRU
 from unshuffle.text.document import Role
 
 

@@ -10,9 +10,9 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.recurrence import Layout, read_one_way
 from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.recurrence import Layout, read_one_way
 
 
 @dataclass(frozen=True, kw_only=True)

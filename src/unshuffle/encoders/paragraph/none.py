@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
-from unshuffle.encoders.segments import segment_mean
 from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.segments import segment_mean
 
 
 @dataclass(frozen=True, kw_only=True)

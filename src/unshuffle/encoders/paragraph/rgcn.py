@@ -10,10 +10,10 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.paragraph.links import both_directions
-from unshuffle.encoders.segments import segment_mean
+from unshuffle.encoders.messages.links import both_directions
 from unshuffle.graph.batch import GraphBatch, add_into
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import segment_mean
 from unshuffle.text.document import Role
 
 BEFORE, AFTER, TO_DOCUMENT, FROM_DOCUMENT, RELATED, MENTIONED_BY = range(6)

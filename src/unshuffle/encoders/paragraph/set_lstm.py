@@ -10,9 +10,9 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.segments import segment_softmax
 from unshuffle.graph.batch import GraphBatch, add_into
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import segment_softmax
 
 
 @dataclass(frozen=True, kw_only=True)

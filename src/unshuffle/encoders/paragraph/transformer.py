@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.segments import segment_mean
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import segment_mean
 
 
 @dataclass(frozen=True, kw_only=True)

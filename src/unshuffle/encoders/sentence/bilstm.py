@@ -10,10 +10,10 @@ from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.recurrence import Layout, read_to_the_ends
-from unshuffle.encoders.sentence.embedding import WordEmbedding
 from unshuffle.graph.batch import Batch, taken
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.embedding import WordEmbedding
+from unshuffle.layers.recurrence import Layout, read_to_the_ends
 
 
 @dataclass(frozen=True, kw_only=True)

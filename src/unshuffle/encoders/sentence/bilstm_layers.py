@@ -11,12 +11,12 @@ from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.recurrence import Layout, read_both_ways
-from unshuffle.encoders.segments import segment_of, segment_softmax
-from unshuffle.encoders.sentence.embedding import WordEmbedding
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, add_into
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.embedding import WordEmbedding
+from unshuffle.layers.recurrence import Layout, read_both_ways
+from unshuffle.layers.segments import segment_of, segment_softmax
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,10 @@ from annotated_types import Ge, Lt, MinLen
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.segments import segment_max, segment_of
-from unshuffle.encoders.sentence.embedding import WordEmbedding
 from unshuffle.graph.batch import Batch
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.embedding import WordEmbedding
+from unshuffle.layers.segments import segment_max, segment_of
 
 
 @dataclass(frozen=True, kw_only=True)

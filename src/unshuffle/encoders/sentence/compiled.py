@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 
-from unshuffle.encoders.sentence.runners import Layout, Stretch
+from unshuffle.encoders.pretrained.runners import Layout, Stretch
 from unshuffle.errors import ConfigError
 
 

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.recurrence import Layout, read_one_way
-from unshuffle.encoders.sentence.embedding import WordEmbedding
 from unshuffle.graph.batch import Batch
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.embedding import WordEmbedding
+from unshuffle.layers.recurrence import Layout, read_one_way
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,12 +12,12 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.segments import segment_mean, segment_of
-from unshuffle.encoders.sentence.cache import VectorCache
-from unshuffle.encoders.sentence.pieces import Pieces, mean_over_mentions, place_of_piece, read_pieces
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig, resolved
+from unshuffle.encoders.pretrained.loading import PretrainedConfig, resolved
+from unshuffle.encoders.pretrained.pieces import Pieces, mean_over_mentions, place_of_piece, read_pieces
+from unshuffle.encoders.pretrained.vector_cache import VectorCache
 from unshuffle.graph.batch import Batch, Tokens
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import segment_mean, segment_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,11 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.segments import segment_mean, segment_of
-from unshuffle.encoders.sentence.pieces import Pieces, entity_vectors, place_of_piece
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.encoders.pretrained.loading import PretrainedConfig
+from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, place_of_piece
 from unshuffle.graph.batch import Batch, GraphBatch
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import segment_mean, segment_of
 
 
 @dataclass(frozen=True, kw_only=True)

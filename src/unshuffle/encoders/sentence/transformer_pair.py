@@ -10,13 +10,13 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.segments import segment_mean, segment_of, segment_softmax
-from unshuffle.encoders.sentence.pair_text import PairText
-from unshuffle.encoders.sentence.pieces import Pieces, entity_vectors, read_pieces
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
+from unshuffle.encoders.pretrained.loading import PretrainedConfig
+from unshuffle.encoders.pretrained.pair_text import PairText
+from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, read_pieces
 from unshuffle.graph.batch import Batch, add_into
 from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import segment_mean, segment_of, segment_softmax
 
 
 @dataclass(frozen=True, kw_only=True)

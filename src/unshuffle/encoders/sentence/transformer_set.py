@@ -10,20 +10,20 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.dropout import Dropout
-from unshuffle.encoders.segments import segment_mean, segment_of
-from unshuffle.encoders.sentence.bert import Bert
-from unshuffle.encoders.sentence.pieces import (
+from unshuffle.encoders.pretrained.bert import Bert
+from unshuffle.encoders.pretrained.loading import PretrainedConfig
+from unshuffle.encoders.pretrained.pieces import (
     Pieces,
     entity_vectors,
     groups_of,
     place_of_piece,
     read_pieces,
 )
-from unshuffle.encoders.sentence.pretrained import PretrainedConfig
-from unshuffle.encoders.sentence.runners import Stretch
+from unshuffle.encoders.pretrained.runners import Stretch
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch, add_into, taken
+from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import segment_mean, segment_of
 
 SCALE = 10.0
 """Unit in which the bias is learned: steps that suit weights would hardly move it."""

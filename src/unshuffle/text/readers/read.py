@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.registry import did_you_mean
+from unshuffle.parts.registry import did_you_mean
 from unshuffle.text.document import Document
 from unshuffle.text.readers.jsonl import read_jsonl
 from unshuffle.text.readers.lower import read_lower

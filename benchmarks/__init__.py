@@ -1,1 +1,0 @@
-"""Speed and memory, measured as ratios within one run: `python -m benchmarks`."""

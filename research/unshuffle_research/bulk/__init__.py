@@ -1,0 +1,1 @@
+"""Bulk work measured and extrapolated."""

@@ -1,0 +1,1 @@
+"""Commands that join `unshuffle` when this package is installed."""

@@ -1,0 +1,1 @@
+"""How the model inside the package is made."""

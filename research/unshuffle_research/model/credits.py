@@ -1,0 +1,46 @@
+"""Who wrote the texts a model was trained on: the lines of the sets' credits that its recipe used."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+from unshuffle.errors import DataError
+from unshuffle.storage.files import write_whole
+from unshuffle_research.model.passes import texts_of
+from unshuffle_research.model.recipe import Recipe
+
+CREDITS = "CREDITS.tsv.gz"
+"""In a model folder."""
+HEADER = "set\tid\tauthor\ttitle\turl\tlicence\n"
+
+
+def write_credits(recipe: Recipe, data: Path, seed: int, file: Path) -> int:
+    """One line a text that any pass has read (set, id, author, title, url, licence), packed; gives how many."""
+    used = {
+        document.id.rpartition("@")[0] or document.id for texts in texts_of(recipe, data, seed) for document in texts
+    }
+    names = dict.fromkeys(source.name for each in recipe.passes for source in each.mixture.sources)
+    lines = [
+        f"{name}\t{line}"
+        for name in names
+        for line in _lines(data / name / "credits.tsv.gz")
+        if line.partition("\t")[0] in used
+    ]
+
+    def write(temporary: Path) -> None:
+        with gzip.GzipFile(temporary, "wb", mtime=0) as out:
+            out.write("".join([HEADER, *lines]).encode("utf-8"))
+
+    write_whole(file, write)
+    return len(lines)
+
+
+def _lines(file: Path) -> Iterator[str]:
+    try:
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            next(lines, None)  # the header
+            yield from lines
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise DataError(f"{file}: it cannot be read ({error}). The set is not whole.") from None

@@ -1,0 +1,1 @@
+"""Ordered pairs of sentences, as decoders read them."""

@@ -1,0 +1,76 @@
+"""Vectors of ordered sentence pairs for future and history keys (Yin et al., AAAI 2020; Cui et al., EMNLP 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from unshuffle.layers.dropout import Dropout
+
+MODULES = 3
+"""Future, history 1 and history 2, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairVectors:
+    """What one module says about some ordered pairs."""
+
+    pairs: Tensor  # (2, pairs) candidate and other sentence, by flat number
+    vectors: Tensor  # (pairs, vector width) the network's vector and its two probabilities
+    logits: Tensor  # (pairs, 2) no, yes
+
+
+class PairNetworks(nn.Module):
+    """Three networks of one form, nothing shared: [one; other] -> twice the width -> pair width -> yes or no.
+
+    First layers are split per sentence (W [x; y] = Wx x + Wy y) and stacked for the three, so that what grows with
+    the number of pairs starts at the second layer.
+    """
+
+    def __init__(self, *, width: int, pair_width: int, dropout: float) -> None:
+        super().__init__()
+        self.width = pair_width + 2
+        self.from_one = nn.Linear(width, MODULES * 2 * width, bias=False)
+        self.from_other = nn.Linear(width, MODULES * 2 * width, bias=False)
+        self.second = nn.ModuleList(nn.Linear(2 * width, pair_width, bias=False) for _ in range(MODULES))
+        self.heads = nn.ModuleList(nn.Linear(pair_width, 2, bias=False) for _ in range(MODULES))
+        self.dropout = Dropout(dropout)
+
+    def forward(self, sentences: Tensor, pairs: Sequence[Tensor]) -> list[PairVectors]:
+        """(sentences, width) and the (2, pairs) that each module is asked about."""
+        (said,) = self.portions(sentences, [pairs])
+        return said
+
+    def portions(self, sentences: Tensor, asked: Iterable[Sequence[Tensor]]) -> Iterator[list[PairVectors]]:
+        """The same for one portion of pairs after another; first layers are computed once for all."""
+        ones = self.from_one(sentences).chunk(MODULES, 1)
+        others = self.from_other(sentences).chunk(MODULES, 1)
+        for portion in asked:
+            parts = zip(ones, others, portion, strict=True)
+            yield [self._module(number, *part) for number, part in enumerate(parts)]
+
+    def _module(self, number: int, one: Tensor, other: Tensor, pairs: Tensor) -> PairVectors:
+        hidden = self.dropout(functional.relu(one[pairs[0]] + other[pairs[1]]))  # (pairs, 2 width)
+        vectors = self.dropout(functional.relu(self.second[number](hidden)))
+        logits = self.heads[number](vectors)
+        return PairVectors(pairs, torch.cat([vectors, logits.softmax(1)], 1), logits)
+
+
+class EncodedPairs(nn.Module):
+    """A pair encoder's vectors, one for all three modules, and one head that asks whether the first comes later."""
+
+    def __init__(self, *, width: int, dropout: float) -> None:
+        super().__init__()
+        self.width = width + 2
+        self.head = nn.Linear(width, 2)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, encoded: Tensor, pairs: Tensor) -> PairVectors:
+        """(ordered pairs, width) in the layout of `graph.pairs.ordered_pairs`."""
+        vectors = self.dropout(encoded)
+        logits = self.head(vectors)
+        return PairVectors(pairs, torch.cat([vectors, logits.softmax(1)], 1), logits)

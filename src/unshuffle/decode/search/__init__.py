@@ -1,0 +1,1 @@
+"""Search over orders: beam search, given orders, constraints."""

@@ -1,0 +1,48 @@
+"""Choices whose scores are all known before the search: one table, whatever was chosen before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from unshuffle.decode.contracts import Found
+from unshuffle.decode.search.beam import Prefix
+
+
+class TableMemory:
+    """A beam search's memory that is a table of scores; with one row it serves every step."""
+
+    def __init__(self, table: Tensor) -> None:
+        self.table = table  # (documents, longest or 1, longest)
+
+    def begin(self) -> None:
+        """Nothing is carried."""
+
+    def advance(self, carry: None, parent: Tensor, document: Tensor, choice: Tensor) -> None:
+        """Nothing changes."""
+
+    def logits(self, carry: None, prefix: Prefix) -> Tensor:
+        """(rows, longest)."""
+        step = min(prefix.chosen.shape[1], self.table.shape[1] - 1)
+        return self.table[prefix.document, step]
+
+
+def order_log_probability(table: Tensor, order: Sequence[int]) -> float:
+    """Of one order when each sentence is drawn by the softmax, in its step's row, of those not drawn before."""
+    steps = torch.arange(len(order), device=table.device)
+    drawn = table[steps if len(table) > 1 else torch.zeros_like(steps)][:, list(order)]  # (steps, places)
+    left = torch.logsumexp(drawn.masked_fill(steps < steps[:, None], -torch.inf), 1)
+    return float((drawn.diagonal() - left).sum().detach())
+
+
+def led_by(order: tuple[int, ...], log_probability: float, others: Found | None, keep: int) -> Found:
+    """One order first, then others that differ from it."""
+    orders, values = [order], [log_probability]
+    if others is not None:
+        for other, value in zip(others.orders, others.log_probabilities, strict=True):
+            if other != order and len(orders) < keep:
+                orders.append(other)
+                values.append(value)
+    return Found(tuple(orders), tuple(values))

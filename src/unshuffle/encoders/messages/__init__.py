@@ -1,0 +1,1 @@
+"""What nodes of a graph tell each other."""

@@ -1,0 +1,1 @@
+"""Pretrained transformers: where they come from, how their layers are run."""

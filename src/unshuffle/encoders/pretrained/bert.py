@@ -1,0 +1,205 @@
+"""BERT over word pieces laid end to end: only attention is padded, and only within groups of like length.
+
+Its parameters have the names that BERT checkpoints give them, so that any of them can be read into it; the library
+they come from is not needed to run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu, scaled_dot_product_attention
+
+from unshuffle.layers.dropout import Dropout
+
+MASK_CELLS = 1 << 25
+"""Numbers of a mask that is made at once; of longer texts only some places listen at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Sequences of like length: where their pieces stand in the flat text and in a padded table."""
+
+    place: Tensor  # (pieces,) flat
+    here: Tensor  # (rows, longest) which cells of the table are pieces
+    cell: Tensor  # (pieces,) the flat cell that each stands in
+    part: Tensor | None = None  # (rows, longest) number of the part of its sequence that a piece belongs to
+    inner: tuple[Group, ...] = ()  # the parts as sequences of their own; where they are known, no mask is made of them
+
+    @classmethod
+    def of(cls, place: Tensor, here: Tensor) -> Group:
+        """`place` row by row."""
+        return cls(place, here, here.flatten().nonzero().squeeze(1))
+
+    def alone(self) -> Group:
+        """The same where the flat text has nothing but its pieces, row by row."""
+        return replace(self, place=torch.arange(len(self.place), device=self.place.device))
+
+    def table(self, rows: Tensor) -> Tensor:
+        """(all pieces, width) -> (rows, longest, width), zeros where there is none; whole rows move, no masks."""
+        flat = rows.new_zeros(self.here.numel(), rows.shape[1])
+        return flat.index_copy(0, self.cell, rows.index_select(0, self.place)).view(*self.here.shape, -1)
+
+    def pieces(self, table: Tensor) -> Tensor:
+        """(rows, longest, ...) -> (pieces, width)."""
+        return table.reshape(self.here.numel(), -1).index_select(0, self.cell)
+
+
+class Bert(nn.Module):
+    """The encoder of Devlin et al. (2019) without its pooler."""
+
+    def __init__(self, description: Mapping[str, Any]) -> None:
+        super().__init__()
+        width = int(description.get("hidden_size", 768))
+        inner = int(description.get("intermediate_size", 3072))
+        heads = int(description.get("num_attention_heads", 12))
+        epsilon = float(description.get("layer_norm_eps", 1e-12))
+        dropouts = (
+            float(description.get("hidden_dropout_prob", 0.1)),
+            float(description.get("attention_probs_dropout_prob", 0.1)),
+        )
+        self.embeddings = _Embeddings(description, width, epsilon, dropouts[0])
+        self.encoder = nn.Module()
+        self.encoder.layer = nn.ModuleList(
+            _Layer(width, inner, heads, epsilon, dropouts) for _ in range(int(description.get("num_hidden_layers", 12)))
+        )
+
+    @property
+    def layers(self) -> nn.ModuleList:
+        """The stack."""
+        return self.encoder.layer  # type: ignore[return-value]
+
+    def climb(
+        self, states: Tensor, groups: Sequence[Group], first: int, last: int, apart: Tensor | None = None
+    ) -> Tensor:
+        """Through the layers from `first` to before `last`; `apart`: (layers, heads), for groups that have parts."""
+        for number in range(first, last):
+            states = self.layers[number](states, groups, None if apart is None else apart[number - first])
+        return states
+
+
+class _Embeddings(nn.Module):
+    def __init__(self, description: Mapping[str, Any], width: int, epsilon: float, dropout: float) -> None:
+        super().__init__()
+        self.word_embeddings = nn.Embedding(int(description.get("vocab_size", 30522)), width)
+        self.position_embeddings = nn.Embedding(int(description.get("max_position_embeddings", 512)), width)
+        self.token_type_embeddings = nn.Embedding(int(description.get("type_vocab_size", 2)), width)
+        self.LayerNorm = nn.LayerNorm(width, epsilon)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, ids: Tensor, place: Tensor, segments: Tensor) -> Tensor:
+        total = self.word_embeddings(ids) + self.position_embeddings(place) + self.token_type_embeddings(segments)
+        embedded: Tensor = self.dropout(self.LayerNorm(total))
+        return embedded
+
+
+class _Projection(nn.Module):
+    """A linear layer, dropout, the residual and a norm."""
+
+    def __init__(self, before: int, width: int, epsilon: float, dropout: float) -> None:
+        super().__init__()
+        self.dense = nn.Linear(before, width)
+        self.LayerNorm = nn.LayerNorm(width, epsilon)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, hidden: Tensor, residual: Tensor) -> Tensor:
+        projected: Tensor = self.LayerNorm(self.dropout(self.dense(hidden)) + residual)
+        return projected
+
+
+class _Layer(nn.Module):
+    def __init__(self, width: int, inner: int, heads: int, epsilon: float, dropouts: tuple[float, float]) -> None:
+        super().__init__()
+        self.heads, self.attention_dropout = heads, dropouts[1]
+        self.attention = nn.Module()
+        self.attention.self = nn.Module()
+        for name in ("query", "key", "value"):
+            self.attention.self.add_module(name, nn.Linear(width, width))
+        self.attention.output = _Projection(width, width, epsilon, dropouts[0])
+        self.intermediate = nn.Module()
+        self.intermediate.dense = nn.Linear(width, inner)
+        self.output = _Projection(inner, width, epsilon, dropouts[0])
+
+    def forward(self, states: Tensor, groups: Sequence[Group], apart: Tensor | None = None) -> Tensor:
+        heard = self._attend(states, groups, apart)
+        states = self.attention.output(heard, states)  # type: ignore[operator]
+        inner = gelu(self.intermediate.dense(states))  # type: ignore[operator]
+        answered: Tensor = self.output(inner, states)
+        return answered
+
+    def _attend(self, states: Tensor, groups: Sequence[Group], apart: Tensor | None) -> Tensor:
+        """Each piece hears the pieces of its own sequence; `apart`: (heads,) what those of other parts get on top."""
+        own = self.attention.self
+        parts = [getattr(own, name)(states) for name in ("query", "key", "value")]
+        heard = []
+        for group in groups:
+            if group.inner and apart is not None:
+                heard.append(heard_apart((parts[0], parts[1], parts[2]), group, apart))
+                continue
+            rows, longest = group.here.shape
+            query, key, value = (
+                group.table(part).view(rows, longest, self.heads, -1).transpose(1, 2) for part in parts
+            )
+            dropout = self.attention_dropout if self.training else 0.0
+            step = longest if apart is None else max(1, MASK_CELLS // (rows * self.heads * longest))
+            answer = torch.cat(
+                [
+                    scaled_dot_product_attention(some, key, value, attn_mask=mask, dropout_p=dropout)
+                    for some, mask in zip(torch.split(query, step, 2), _masks(group, apart, step), strict=True)
+                ],
+                2,
+            )
+            heard.append(group.pieces(answer.transpose(1, 2)))
+        order = torch.cat([group.place for group in groups])
+        found = torch.cat(heard)
+        return torch.empty_like(found).index_copy(0, order, found)
+
+
+def heard_apart(parts: tuple[Tensor, Tensor, Tensor], group: Group, apart: Tensor) -> Tensor:
+    """What pieces hear of their sequence, those of other parts with `apart` on top: (pieces, width), for inference.
+
+    With a = exp(apart), the sum over a sequence is a times the sum over all its pieces plus 1 - a times that over the
+    piece's own part: two plain attentions and their logarithmic sums, and no mask of all pairs.
+    """
+    here = tuple(part[group.place] for part in parts)  # query, key and value: (pieces, width)
+    everyone, total = _attended(here, [group.alone()], len(apart))
+    own, share = _attended(here, group.inner, len(apart))
+    rest = 1 - apart.exp()  # (heads,)
+    first, second = apart + total, rest.abs().log() + share
+    most = torch.maximum(first, second)
+    first, second = (first - most).exp(), rest.sign() * (second - most).exp()  # (pieces, heads)
+    mixed = first[..., None] * everyone + second[..., None] * own
+    return (mixed / (first + second)[..., None]).flatten(1)
+
+
+def _attended(parts: tuple[Tensor, ...], groups: Sequence[Group], heads: int) -> tuple[Tensor, Tensor]:
+    """Plain attention within sequences: (pieces, heads, size), and the logarithm of each sum, (pieces, heads)."""
+    answers, sums = [], []
+    for group in groups:
+        rows, longest = group.here.shape
+        query, key, value = (group.table(part).view(rows, longest, heads, -1).transpose(1, 2) for part in parts)
+        nothing = torch.where(group.here, 0.0, float("-inf"))[:, None, None, :]
+        answer, total = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, attn_mask=None if len(group.cell) == group.here.numel() else nothing
+        )
+        answers.append(group.pieces(answer.transpose(1, 2)))
+        sums.append(group.pieces(total.transpose(1, 2)))
+    order = torch.cat([group.place for group in groups])
+    answer, total = torch.cat(answers), torch.cat(sums)
+    answer = torch.empty_like(answer).index_copy(0, order, answer)
+    return answer.view(len(answer), heads, -1), torch.empty_like(total).index_copy(0, order, total)
+
+
+def _masks(group: Group, apart: Tensor | None, step: int) -> Iterator[Tensor | None]:
+    """What may be heard by each `step` places of a table."""
+    if group.part is None or apart is None:
+        yield None if len(group.cell) == group.here.numel() else group.here[:, None, None, :]
+        return
+    nothing = torch.where(group.here, 0.0, float("-inf"))[:, None, None, :]
+    for some in torch.split(group.part, step, 1):
+        same = some[:, None, :, None] == group.part[:, None, None, :]
+        yield torch.where(same, 0.0, apart[:, None, None]) + nothing  # (rows, heads, step, longest)

@@ -1,0 +1,225 @@
+"""Pretrained transformers: where they come from, and what a model folder must keep so as not to need them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Annotated, Any, TypeVar
+
+import torch
+from annotated_types import Ge, Lt
+from torch import nn
+
+from unshuffle.encoders.pretrained.bert import Bert
+from unshuffle.encoders.pretrained.sources import source_file, source_name
+from unshuffle.errors import ConfigError, MissingExtra
+from unshuffle.storage.files import read_json, read_tensors
+
+MODEL_TYPES = frozenset(
+    {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "mpnet", "deberta", "deberta-v2", "bart"}
+)
+"""Kinds of transformer that are known to read `[CLS] words [SEP]`."""
+DROPOUTS = {"hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout", "activation_dropout"}
+"""What the kinds call their dropouts."""
+NOT_ARCHITECTURE = ("_name_or_path", "architectures", "auto_map", "dtype", "torch_dtype", "transformers_version")
+"""What a configuration says of where it has been and not of what it is; `auto_map` would name code to be run."""
+MOST = {
+    "vocab_size": 2_000_000,
+    "hidden_size": 8192,
+    "intermediate_size": 65_536,
+    "num_hidden_layers": 96,
+    "num_attention_heads": 128,
+    "max_position_embeddings": 65_536,
+    "type_vocab_size": 64,
+}
+"""The largest sizes that are built."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PretrainedConfig:
+    """Which transformer to use and how much of it to train."""
+
+    source: str = ""
+    """Where weights come from: a folder, `package:NAME`, or `hub:NAME`; empty for those the model folder brings."""
+    architecture: dict[str, Any] = field(default_factory=dict)
+    """The transformer's own configuration; filled from the source, so that a model folder needs no source."""
+    frozen_layers: Annotated[int, Ge(-1)] = 0
+    """So many of the lowest layers are not trained; -1 for all of them."""
+    freeze_embeddings: bool = False
+    """Whether what lies below the layers is left untrained too."""
+    inner_dropout: Annotated[float, Ge(0), Lt(1)] | None = None
+    """Dropout inside the transformer; None leaves the architecture's."""
+    chunk_tokens: Annotated[int, Ge(1)] = 4096
+    """Word pieces that are run at once, padding included; bounds the memory of inference."""
+
+
+Config = TypeVar("Config", bound=PretrainedConfig)
+
+
+def resolved(config: Config) -> Config:
+    """The same with its architecture filled in; weights still come from the source."""
+    return config if config.architecture else replace(config, architecture=_architecture(config))
+
+
+def detached(config: Config) -> Config:
+    """The same without its source, as a model folder that holds the weights should keep it."""
+    return replace(resolved(config), source="")
+
+
+@dataclass(frozen=True, slots=True)
+class Pretrained:
+    """A transformer and what has to be known to feed it."""
+
+    model: nn.Module
+    kind: str
+    words: int
+    padding: int
+    width: int
+    positions: int
+    segments: int
+    layers: int
+
+
+def load(config: PretrainedConfig) -> Pretrained:
+    """The transformer, with the source's weights where there is one; of encoder-decoders the encoder."""
+    architecture = bounded(resolved(config).architecture)
+    if is_plain_bert(architecture):
+        model: nn.Module = Bert(architecture)
+        if config.source:
+            _fill(model, config.source)
+        return Pretrained(model, "bert", **_numbers(lambda name, default: architecture.get(name, default)))
+    found = _load_with_transformers(config, architecture)
+    described = found.config
+    return Pretrained(found, described.model_type, **_numbers(lambda name, default: getattr(described, name, default)))
+
+
+def is_plain_bert(architecture: Mapping[str, Any]) -> bool:
+    """Whether our own module computes the same, so that the transformers library need not be loaded."""
+    return (
+        architecture.get("model_type") == "bert"
+        and architecture.get("hidden_act", "gelu") == "gelu"
+        and architecture.get("position_embedding_type", "absolute") == "absolute"
+        and not architecture.get("is_decoder", False)
+    )
+
+
+def bounded(architecture: dict[str, Any]) -> dict[str, Any]:
+    """The same, refused where it would fill the memory: it may come from a stranger's folder."""
+    for name, most in MOST.items():
+        value = architecture.get(name, 1)
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+            raise ConfigError(f"sentence_encoder.architecture.{name}: {value!r} is not between 1 and {most}.")
+    return architecture
+
+
+def _numbers(get: Callable[[str, Any], Any]) -> dict[str, int]:
+    return {
+        "words": int(get("vocab_size", 30522)),
+        "padding": int(get("pad_token_id", 0) or 0),
+        "width": int(get("hidden_size", 768)),
+        "positions": int(get("max_position_embeddings", 512)),
+        "segments": int(get("type_vocab_size", 2 if get("model_type", "bert") == "bert" else 0) or 0),
+        "layers": int(get("num_hidden_layers", 12)),
+    }
+
+
+def _fill(model: nn.Module, source: str) -> None:
+    """Reads a BERT checkpoint; what it has beyond the encoder (a pooler, a head) is left out."""
+    stored = read_tensors(source_file(source, "model.safetensors"))
+    weights = {name.removeprefix("bert."): value.float() for name, value in stored.items()}
+    wanted = model.state_dict()
+    for name, value in wanted.items():
+        if name not in weights or weights[name].shape != value.shape:
+            raise ConfigError(
+                f"sentence_encoder.source: '{source}' has no weights that fit ('{name}'). "
+                "Give a folder with config.json and model.safetensors."
+            )
+    model.load_state_dict({name: weights[name] for name in wanted})
+
+
+def _load_with_transformers(config: PretrainedConfig, architecture: dict[str, Any]) -> Any:
+    transformers = _transformers()
+    description = _read(architecture)
+    if config.source:
+        name, local = source_name(config.source)
+        try:
+            model = transformers.AutoModel.from_pretrained(
+                name,
+                config=description,
+                dtype=torch.float32,
+                use_safetensors=True,
+                trust_remote_code=False,
+                local_files_only=local,
+            )
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ConfigError(
+                f"sentence_encoder.source: '{config.source}' has no weights that fit ({_line(error)}). "
+                "Give a folder with config.json and model.safetensors."
+            ) from None
+    else:
+        model = transformers.AutoModel.from_config(description, trust_remote_code=False)
+    if description.is_encoder_decoder:
+        model = model.get_encoder()
+    if hasattr(model, "pooler"):
+        model.pooler = None  # nothing reads it, so it would only wait in vain for gradients
+    return model
+
+
+def freeze(found: Pretrained, config: PretrainedConfig) -> bool:
+    """Leaves untrained what the config says; whether that is everything."""
+    model, layers = found.model, layers_of(found)
+    if config.frozen_layers > len(layers):
+        raise ConfigError(f"sentence_encoder.frozen_layers: there are only {len(layers)}. Give -1 for all of them.")
+    count = len(layers) if config.frozen_layers == -1 else config.frozen_layers
+    for layer in layers[:count]:
+        layer.requires_grad_(False)
+    if config.freeze_embeddings:
+        within = {id(parameter) for parameter in layers.parameters()}
+        for parameter in model.parameters():
+            if id(parameter) not in within:
+                parameter.requires_grad_(False)
+    return not any(parameter.requires_grad for parameter in model.parameters())
+
+
+def layers_of(found: Pretrained) -> nn.ModuleList:
+    """The stack of layers, whatever it is called."""
+    lists = (part for part in found.model.modules() if isinstance(part, nn.ModuleList))
+    return next(part for part in lists if len(part) == found.layers)
+
+
+def _architecture(config: PretrainedConfig) -> dict[str, Any]:
+    if not config.source:
+        raise ConfigError("sentence_encoder.source: it is empty. Give a folder, 'package:NAME' or 'hub:NAME'.")
+    described = read_json(source_file(config.source, "config.json"), most=2**20)
+    if not isinstance(described, dict) or described.get("model_type") not in MODEL_TYPES:
+        raise ConfigError(
+            f"sentence_encoder.source: '{config.source}' is no kind of transformer that can be used. "
+            f"Known: {', '.join(sorted(MODEL_TYPES))}."
+        )
+    if config.inner_dropout is not None:
+        known = DROPOUTS & set(described) or {"hidden_dropout_prob", "attention_probs_dropout_prob"}
+        described |= dict.fromkeys(sorted(known), config.inner_dropout)
+    return {name: value for name, value in described.items() if name not in NOT_ARCHITECTURE}
+
+
+def _read(architecture: dict[str, Any]) -> Any:
+    """The transformer's configuration as an object; only kinds on the list are built."""
+    options = {name: value for name, value in architecture.items() if name not in NOT_ARCHITECTURE}
+    kind = options.pop("model_type", "")
+    if kind not in MODEL_TYPES:
+        raise ConfigError(
+            f"sentence_encoder.architecture: kind '{kind}' cannot be used. Known: {', '.join(sorted(MODEL_TYPES))}."
+        )
+    return _transformers().AutoConfig.for_model(kind, **options)
+
+
+def _line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0].rstrip(".")
+
+
+def _transformers() -> Any:
+    try:
+        return import_module("transformers")
+    except ModuleNotFoundError:
+        raise MissingExtra("A pretrained encoder", "bert") from None

@@ -1,0 +1,1 @@
+"""Figures of models on documents whose order is known."""

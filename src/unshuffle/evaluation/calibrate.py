@@ -1,0 +1,159 @@
+"""Fitting confidence to the share of pairs that a model really puts in the right order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unshuffle.errors import DataError
+from unshuffle.evaluation.predict import shuffled
+from unshuffle.evaluation.reliability import Reliability, reliability
+from unshuffle.evaluation.results import command_line, commit, versions
+from unshuffle.metrics.orders import tau
+from unshuffle.metrics.summary import OrderPair
+from unshuffle.seeds import derived
+from unshuffle.system.assemble import pieces_per_sentence
+from unshuffle.system.calibration import WEIGHTS, Calibration, Evidence
+from unshuffle.system.orderer import Orderer
+from unshuffle.text.document import Document
+
+FEWEST = 20
+"""Documents below which nothing can be fitted."""
+RIDGE = 1e-3
+"""Keeps weights finite where evidence and truth are perfectly in step."""
+STEPS = 50
+LEAST_BLOCK = 0.02
+"""Share of all weight that a point of the monotone curve rests on at least, so that no few documents make one."""
+
+Method = Literal["logistic", "isotonic"]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a model said about one order, and how much of it was right."""
+
+    evidence: Evidence
+    share: float
+    """Of rightly ordered pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A calibration and what it does to each kind of text, measured on documents that it was not fitted on."""
+
+    calibration: Calibration
+    before: dict[str, Reliability]
+    after: dict[str, Reliability]
+
+
+def calibrated(
+    orderer: Orderer, texts: Mapping[str, Sequence[Document]], *, method: Method = "logistic", seed: int = 1
+) -> Fitted:
+    """Orders all texts, fits on one half of each kind and measures on the other; each kind weighs the same."""
+    fit: dict[str, list[Observed]] = {}
+    held: dict[str, list[Observed]] = {}
+    for name, documents in texts.items():
+        found = observe(orderer, documents, seed=seed)
+        place = np.random.default_rng(derived(seed, "halves", name)).permutation(len(found))
+        half = len(found) // 2
+        fit[name] = [found[number] for number in place[:half]]
+        held[name] = [found[number] for number in place[half:]]
+    if sum(map(len, fit.values())) < FEWEST or not all(held.values()):
+        raise DataError(f"calibrate: there are too few documents. Give at least {2 * FEWEST} of two sentences or more.")
+    weighed = [(one, 1 / len(some)) for some in fit.values() if some for one in some]
+    calibration = fit_calibration([one for one, _ in weighed], [weight for _, weight in weighed], method=method)
+    return Fitted(
+        calibration,
+        before={name: _reliability(some, None) for name, some in held.items()},
+        after={name: _reliability(some, calibration) for name, some in held.items()},
+    )
+
+
+def report(found: Fitted) -> dict[str, Any]:
+    """The errors before and after, with what produced them."""
+    return {
+        "command": command_line(),
+        "commit": commit(),
+        "versions": versions(),
+        "calibration": found.calibration.write(),
+        "texts": {
+            name: {
+                "documents": found.after[name].documents,
+                "error_as_found": round(found.before[name].error, 4),
+                "error_calibrated": round(found.after[name].error, 4),
+            }
+            for name in found.after
+        },
+    }
+
+
+def observe(orderer: Orderer, documents: Iterable[Document], *, seed: int = 1) -> list[Observed]:
+    """Orders each document once, shuffled, and looks how much is right; single sentences tell nothing."""
+    raw = Orderer(replace(orderer.model, calibration=None), parser=orderer.parser, device=str(orderer.device))
+    drawn = list(shuffled((one for one in documents if len(one.sentences) > 1), 0, seed))
+    found = []
+    for ordering, (document, permutation) in zip(raw.order_many(one for one, _ in drawn), drawn, strict=True):
+        gold = tuple(np.argsort(permutation).tolist())
+        order = OrderPair(ordering.order, gold, document.sentences).aligned()
+        log_probability = math.log(max(ordering.probability, 1e-300))
+        words = [encoded.ids for encoded in orderer.model.preparer.tokenizer.encode(document.sentences)]
+        evidence = Evidence(ordering.confidence, log_probability, len(order), pieces_per_sentence(words))
+        found.append(Observed(evidence, (1 + tau(order, gold)) / 2))
+    return found
+
+
+def fit_calibration(
+    observed: Sequence[Observed], weights: Sequence[float] | None = None, *, method: Method = "logistic"
+) -> Calibration:
+    """Logistic regression on shares; `isotonic` lays a monotone curve over it."""
+    features = np.array([one.evidence.features() for one in observed])
+    share = np.array([one.share for one in observed])
+    weight = np.ones(len(share)) if weights is None else np.asarray(weights, np.float64)
+    weight = weight * len(weight) / weight.sum()
+    numbers = logistic(features, share, weight)
+    plain = Calibration(**dict(zip(WEIGHTS, numbers.tolist(), strict=True)))
+    if method == "logistic":
+        return plain
+    chance = np.array([plain.chance(one.evidence) for one in observed])
+    return replace(plain, knots=isotonic(chance, share, weight))
+
+
+def logistic(features: FloatArray, share: FloatArray, weight: FloatArray) -> FloatArray:
+    """Newton's method on the cross-entropy of shares; convex, so that it ends at the one best point."""
+    numbers = np.zeros(features.shape[1])
+    ridge = RIDGE * len(share) * np.eye(len(numbers))
+    ridge[0, 0] = 1e-9
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(features @ numbers, -30, 30)))
+        slope = features.T @ (weight * (chance - share)) + ridge @ numbers
+        curve = (features * (weight * chance * (1 - chance))[:, None]).T @ features + ridge
+        step = np.linalg.solve(curve + 1e-9 * np.eye(len(numbers)), slope)
+        numbers = numbers - step * min(1.0, 5 / max(float(np.abs(step).max()), 1e-12))
+        if np.abs(step).max() < 1e-8:
+            break
+    return numbers
+
+
+def isotonic(chance: FloatArray, share: FloatArray, weight: FloatArray) -> tuple[tuple[float, float], ...]:
+    """The rising curve nearest to the shares: neighbours are joined until each has some weight and none falls."""
+    order = np.argsort(chance, kind="stable")
+    rows = np.stack([weight, weight * chance, weight * share], 1)[order]
+    bins = np.minimum((np.cumsum(rows[:, 0]) - rows[:, 0]) / weight.sum() // LEAST_BLOCK, 1 / LEAST_BLOCK - 1)
+    blocks: list[list[float]] = []  # weight, weighed chance, weighed share
+    for number in np.unique(bins):
+        blocks.append(rows[bins == number].sum(0).tolist())
+        while len(blocks) > 1 and blocks[-2][2] / blocks[-2][0] >= blocks[-1][2] / blocks[-1][0]:
+            last = blocks.pop()
+            blocks[-1] = [one + other for one, other in zip(blocks[-1], last, strict=True)]
+    return tuple((x / mass, min(y / mass, 1.0)) for mass, x, y in blocks)
+
+
+def _reliability(observed: Sequence[Observed], calibration: Calibration | None) -> Reliability:
+    said = [one.evidence.agreement if calibration is None else calibration.confidence(one.evidence) for one in observed]
+    return reliability(said, [one.share for one in observed])

@@ -1,0 +1,1 @@
+"""Scrambled-sentence exercises."""

@@ -1,0 +1,1 @@
+"""Layers that parts share: recurrent units, dropout, operations over rows that belong together."""

@@ -1,0 +1,1 @@
+"""The registry of parts that can take each other's place."""

@@ -1,0 +1,1 @@
+"""Sentences to the nouns in them and their roles."""

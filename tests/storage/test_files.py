@@ -1,0 +1,113 @@
+"""Files that are there whole or not at all."""
+
+import errno
+import multiprocessing
+import os
+import resource
+from pathlib import Path
+
+import pytest
+import torch
+
+from unshuffle.errors import ConfigError
+from unshuffle.seeds import derived
+from unshuffle.storage.files import read_json, read_tensors, write_json, write_tensors, write_text, write_whole
+
+
+def one_line(error: pytest.ExceptionInfo[ConfigError]) -> str:
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    write_json(tmp_path / "new" / "a.json", {"größe": [1, None]})
+    assert read_json(tmp_path / "new" / "a.json") == {"größe": [1, None]}
+    shared = torch.arange(6.0)
+    write_tensors(tmp_path / "t.safetensors", {"whole": shared, "view": shared.view(2, 3).t()})
+    found = read_tensors(tmp_path / "t.safetensors")
+    assert torch.equal(found["whole"], shared) and torch.equal(found["view"], shared.view(2, 3).t())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "t.safetensors"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_text(tmp_path / "a.txt", "old")
+
+    def full(path: Path) -> None:
+        path.write_text("ne")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(ConfigError, match="No space left on device") as error:
+        write_whole(tmp_path / "a.txt", full)
+    assert "a.txt: it could not be written" in one_line(error)
+    monkeypatch.setattr(os, "fsync", lambda handle: full(tmp_path / "b"))
+    with pytest.raises(ConfigError, match="No space left"):
+        write_tensors(tmp_path / "a.txt", {"a": torch.zeros(3)})
+    (tmp_path / "b").unlink()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() == "old"
+
+
+def _write_under_a_limit(target: Path, said: Path) -> None:
+    """In a process of its own: a limit on file sizes fails in the middle of the write, as a full disk does."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+    try:
+        write_tensors(target, {"a": torch.ones(100_000)})
+    except ConfigError as error:
+        said.write_text(str(error))
+
+
+def test_a_full_disk_that_the_tensor_library_meets_is_one_line(tmp_path: Path) -> None:
+    target, said = tmp_path / "t.safetensors", tmp_path / "said"
+    write_tensors(target, {"old": torch.ones(2)})
+    process = multiprocessing.get_context("fork").Process(target=_write_under_a_limit, args=(target, said))
+    process.start()
+    process.join()
+    assert "t.safetensors: it could not be written" in said.read_text() and "\n" not in said.read_text()
+    assert list(read_tensors(target)) == ["old"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["said", "t.safetensors"]
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="it could not be written") as error:
+        write_text(tmp_path / "file" / "inside" / "a.txt", "x")
+    one_line(error)
+
+
+def test_an_interruption_leaves_no_litter(tmp_path: Path) -> None:
+    def interrupted(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "a.txt", interrupted)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000])
+def test_what_is_no_json_is_one_line(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"a\.json: not readable as JSON") as error:
+        read_json(tmp_path / "a.json")
+    one_line(error)
+
+
+def test_missing_large_and_broken_files_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[1, 2, 3]")
+    (tmp_path / "t.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0{")
+    for read, what in (
+        (lambda: read_json(tmp_path / "b.json"), "missing"),
+        (lambda: read_json(tmp_path / "a.json", most=3), "larger"),
+        (lambda: read_tensors(tmp_path / "u.safetensors"), "missing"),
+        (lambda: read_tensors(tmp_path / "t.safetensors"), "not a whole safetensors file"),
+        (lambda: read_tensors(tmp_path), "not a whole safetensors file"),
+    ):
+        with pytest.raises(ConfigError, match=what) as error:
+            read()
+        one_line(error)
+
+
+def test_seeds_differ_by_use_and_never_by_run() -> None:
+    assert derived(1, "a", 2) == derived(1, "a", 2) == 7442858050933122875
+    assert len({derived(seed, name, step) for seed in (1, 2) for name in "ab" for step in range(50)}) == 200
+    assert all(0 <= derived(seed) < 2**63 for seed in range(100))
