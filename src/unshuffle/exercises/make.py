@@ -10,11 +10,14 @@ from typing import Any, Literal, Protocol
 
 from unshuffle.errors import DataError
 from unshuffle.result import Ordering
+from unshuffle.steps import Steps, finish
 from unshuffle.text.document import Document
 
 FEWEST = 3
 """Items below which there is nothing to put in order."""
 SCRAMBLES = 64
+WORDS = 1_000
+"""Words that the model reads in one step, if one paragraph alone has not more."""
 PROPOSALS = 3
 
 Difficulty = Literal["easy", "medium", "hard"]
@@ -78,23 +81,41 @@ def make_exercise(
 
     Where nothing makes it so, the paragraph stays as it is.
     """
+    return finish(exercise_steps(orderer, sentences, seed=seed, margin=margin, mend=mend))
+
+
+def exercise_steps(
+    orderer: OrdersMany, sentences: Sequence[str], *, seed: int = 0, margin: float = 0.4, mend: bool = False
+) -> Steps[Exercise]:
+    """The same in steps, in each of which the model orders one paragraph or some short ones."""
     paragraph = tuple(sentences)
     if len(paragraph) < FEWEST:
         raise DataError(f"exercise: {len(paragraph)} sentences are too few. Give at least {FEWEST}.")
     exercise = _scrambled(orderer, paragraph, seed, margin)
     if exercise.unambiguous:
         return exercise
-    proposals = _proposals(orderer, paragraph, seed, margin)
+    proposals = yield from _proposals(orderer, paragraph, seed, margin)
     helpful = tuple(proposal for proposal in proposals if proposal.solves or proposal.margin > exercise.margin)
     changes: list[str] = []
     while mend and proposals:
         best = proposals[0]
         changes.append(f"{best.change} {', '.join(str(place + 1) for place in best.sentences)}")
+        yield
         mended = _scrambled(orderer, best.result, seed, margin)
         if mended.unambiguous:
             return replace(mended, changes=tuple(changes))
-        proposals = _proposals(orderer, best.result, seed, margin)
+        proposals = yield from _proposals(orderer, best.result, seed, margin)
     return replace(exercise, proposals=helpful[:PROPOSALS])
+
+
+def paragraphs_tried(size: int, *, mend: bool) -> Iterator[int]:
+    """Sizes of the paragraphs that are put in order for an exercise, at worst."""
+    yield size
+    for length in range(size, FEWEST, -1):
+        yield from (length - 1 for _ in range(2 * length - 1))
+        if not mend:
+            return
+        yield length - 1
 
 
 def scramble(size: int, seed: int) -> tuple[int, ...]:
@@ -150,7 +171,9 @@ def _scrambled(orderer: OrdersMany, paragraph: tuple[str, ...], seed: int, margi
     )
 
 
-def _proposals(orderer: OrdersMany, paragraph: tuple[str, ...], seed: int, margin: float) -> tuple[Proposal, ...]:
+def _proposals(
+    orderer: OrdersMany, paragraph: tuple[str, ...], seed: int, margin: float
+) -> Steps[tuple[Proposal, ...]]:
     """All single changes, those first that solve it, then by margin."""
     if len(paragraph) <= FEWEST:
         return ()
@@ -163,8 +186,14 @@ def _proposals(orderer: OrdersMany, paragraph: tuple[str, ...], seed: int, margi
     shown = scramble(len(paragraph) - 1, seed)
     right = tuple(shown.index(place) for place in range(len(shown)))
     documents = [tuple(result[place] for place in shown) for _, _, result in changed]
+    orderings: list[Ordering] = []
+    words = sum(len(sentence.split()) for sentence in paragraph)
+    together = max(1, WORDS // max(1, words))
+    for start in range(0, len(documents), together):
+        yield
+        orderings += orderer.order_many(documents[start : start + together], n_best=2)
     proposals = []
-    for (change, concerned, result), ordering in zip(changed, orderer.order_many(documents, n_best=2), strict=True):
+    for (change, concerned, result), ordering in zip(changed, orderings, strict=True):
         leading = lead(ordering, right)
         solves = ordering.order == right and leading >= margin and len(set(result)) == len(result)
         proposals.append(Proposal(change, concerned, leading, solves, result))

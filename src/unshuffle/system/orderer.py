@@ -19,7 +19,8 @@ from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.system.acceleration import use_compiler, use_onnx
 from unshuffle.system.assemble import assembled, finished, traces
 from unshuffle.system.calibration import Calibration
-from unshuffle.system.coherence import coherence_of
+from unshuffle.steps import Steps, finish
+from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.folder import Model, find_folder, load_model
 from unshuffle.system.stream import batches, windows
 from unshuffle.text.document import Document, Role
@@ -151,9 +152,12 @@ class Orderer:
 
     def coherence(self, text: str | Sequence[str] | Document) -> Coherence:
         """How coherent a text is in the order in which it stands; a string is split into sentences first."""
-        document = document_of(split_sentences(text) if isinstance(text, str) else text)
-        (parsed,) = self._parsed([document])
-        return coherence_of(self.model.network, self._item(parsed), device=self.device)
+        return finish(self.coherence_steps(split_sentences(text) if isinstance(text, str) else text))
+
+    def coherence_steps(self, sentences: Sequence[str] | Document) -> Steps[Coherence]:
+        """The same in steps, for whoever has other work in between."""
+        (parsed,) = self._parsed([document_of(sentences)])
+        return coherence_steps(self.model.network, self._item(parsed), device=self.device)
 
     def graph(self, sentences: Sequence[str] | Document) -> SentenceGraph:
         """The graph that the model reads."""
