@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Coherence, Ordering, SentenceGraph
+from unshuffle.steps import Steps
 from unshuffle.text.document import Document
 
 
@@ -35,17 +36,6 @@ class Model(Protocol):
         """What is to be known about the model."""
         ...
 
-    def order(
-        self,
-        sentences: Sequence[str],
-        *,
-        beam: int | None = None,
-        n_best: int = 5,
-        keep_if_unsure: float | None = None,
-    ) -> Ordering:
-        """The best order of one document."""
-        ...
-
     def order_many(
         self,
         documents: Iterable[Document | Sequence[str]],
@@ -59,8 +49,8 @@ class Model(Protocol):
         """The best order of each document, in the order in which they came."""
         ...
 
-    def coherence(self, sentences: Sequence[str]) -> Coherence:
-        """How coherent sentences are as they stand."""
+    def coherence_steps(self, sentences: Sequence[str]) -> Steps[Coherence]:
+        """How coherent sentences are as they stand, found in steps between which other work is done."""
         ...
 
     def graph(self, sentences: Sequence[str]) -> SentenceGraph:

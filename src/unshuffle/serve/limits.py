@@ -8,6 +8,7 @@ from unshuffle.errors import DataError
 from unshuffle.rank.constraints import Constraints
 from unshuffle.serve.requests import OrderRequest
 from unshuffle.serve.settings import Limits
+from unshuffle.text.language import looks_english
 from unshuffle.text.split import split_sentences
 
 
@@ -19,6 +20,9 @@ def read_sentences(
         raise DataError(f"{where}sentences: give either 'sentences' or 'text'.")
     if sentences is None:
         assert text is not None
+        # Before it is split: no text that is longer can have sentences within the limits.
+        if len(text) > (most := limits.sentences * limits.characters):
+            raise DataError(f"{where}text: {len(text)} characters are too many. Give at most {most}.")
         sentences = _lines(text) if split == "lines" else split_sentences(text)
         if not sentences:
             raise DataError(f"{where}text: it has no sentence. Give at least one.")
@@ -41,6 +45,13 @@ def check_sentences(sentences: Sequence[str], limits: Limits, where: str = "") -
             )
         if (words := len(sentence.split())) > limits.words:
             raise DataError(f"{where}sentences[{place}]: {words} words are too many. Give at most {limits.words}.")
+
+
+def warnings_about(sentences: Sequence[str]) -> list[str]:
+    """What the reader of an answer should know about the text."""
+    if looks_english(sentences):
+        return []
+    return ["The text does not look English, which is what the models know. Do not rely on the answer."]
 
 
 def read_constraints(asked: OrderRequest, sentences: int) -> Constraints | None:

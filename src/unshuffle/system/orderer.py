@@ -16,10 +16,10 @@ from unshuffle.graph.batch import Item, collate
 from unshuffle.machine.threads import use_threads
 from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Coherence, Ordering, SentenceGraph
+from unshuffle.steps import Steps, finish
 from unshuffle.system.acceleration import use_compiler, use_onnx
 from unshuffle.system.assemble import assembled, finished, traces
 from unshuffle.system.calibration import Calibration
-from unshuffle.steps import Steps, finish
 from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.folder import Model, find_folder, load_model
 from unshuffle.system.stream import batches, windows
@@ -157,7 +157,7 @@ class Orderer:
     def coherence_steps(self, sentences: Sequence[str] | Document) -> Steps[Coherence]:
         """The same in steps, for whoever has other work in between."""
         (parsed,) = self._parsed([document_of(sentences)])
-        return coherence_steps(self.model.network, self._item(parsed), device=self.device)
+        return (yield from coherence_steps(self.model.network, self._item(parsed), device=self.device))
 
     def graph(self, sentences: Sequence[str] | Document) -> SentenceGraph:
         """The graph that the model reads."""
