@@ -20,11 +20,14 @@ ENDS = ["\n", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "\x1b[2K\r"]
 def stream() -> Iterator[io.StringIO]:
     """Everything that is logged, and logging as it was afterwards."""
     root = logging.getLogger()
-    before = root.handlers, {
-        name: (log.handlers, log.propagate, log.level)
-        for name, log in logging.root.manager.loggerDict.items()
-        if isinstance(log, logging.Logger)
-    }
+    before = (
+        root.handlers,
+        {
+            name: (log.handlers, log.propagate, log.level)
+            for name, log in logging.root.manager.loggerDict.items()
+            if isinstance(log, logging.Logger)
+        },
+    )
     stream = io.StringIO()
     set_up_logs(stream)
     yield stream

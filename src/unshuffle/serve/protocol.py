@@ -24,10 +24,11 @@ class BoundedProtocol(H11Protocol):
         super().connection_made(transport)
         self.idle_since = time.monotonic()
         self._deadline: asyncio.TimerHandle | None = None
+        self._unsent: asyncio.TimerHandle | None = None
         self._wait_for_header()
         if len(self.connections) > self.limits.most:
-            others: list[Any] = [one for one in self.connections if one is not self and one.idle]
-            if others:
+            everyone: set[Any] = {*self.connections}
+            if others := [one for one in everyone if one is not self and one.idle]:
                 min(others, key=lambda one: one.idle_since).transport.close()
             else:
                 transport.write(FULL)
@@ -47,13 +48,17 @@ class BoundedProtocol(H11Protocol):
             self._stop_waiting()
 
     def on_response_complete(self) -> None:
-        """Begin to wait for the next request."""
+        """Begin to wait for the next request, and for the client to take the answer."""
         self.idle_since = time.monotonic()
+        if self.transport.get_write_buffer_size() and self._unsent is None:
+            self._unsent = self.loop.call_later(self.limits.send_seconds, self._abort_if_unsent)
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._stop_waiting()
+        if self._unsent is not None:
+            self._unsent.cancel()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
 
@@ -74,7 +79,13 @@ class BoundedProtocol(H11Protocol):
             self._deadline.cancel()
             self._deadline = None
 
+    def _abort_if_unsent(self) -> None:
+        self._unsent = None
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+
     def _close_if_idle(self) -> None:
+        self._stop_waiting()
         if self.idle and not self.transport.is_closing():
             if self.conn.our_state is not h11.ERROR:
                 self.conn.send(h11.ConnectionClosed())

@@ -69,7 +69,7 @@ class Routes:
         self.batcher = batcher
         self.limits = settings.limits
         self.router = APIRouter(prefix="/v1", route_class=StrictRoute, responses=PROBLEMS)
-        posts = {
+        posts: dict[str, tuple[Callable[..., Any], Any]] = {
             "/order": (self.order, OrderAnswer),
             "/order/batch": (self.order_batch, BatchAnswer),
             "/score": (self.score, ScoreAnswer),

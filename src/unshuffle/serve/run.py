@@ -44,6 +44,7 @@ def run(model: Model, settings: Settings, sockets: list[socket.socket] | None = 
     config = uvicorn.Config(
         make_app(model, settings),
         http=protocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

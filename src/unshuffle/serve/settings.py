@@ -61,6 +61,8 @@ class Connections:
 
     header_seconds: float = 10.0
     """Time for a request's header to come whole; also for what follows an answer and is no request."""
+    send_seconds: float = 30.0
+    """Time for a client to take an answer; one that does not is cut off."""
     idle_seconds: float = 5.0
     """Time for which a connection is kept for the next request."""
     last_seconds: float = 1.0
