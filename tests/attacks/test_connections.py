@@ -167,13 +167,18 @@ def test_a_request_under_way_when_the_signal_comes_is_answered_and_says_that_it_
     assert server.process.wait(timeout=20) in (0, -15)
 
 
-def test_the_end_comes_though_the_model_is_stuck_in_work_that_nobody_awaits(serve: Serve) -> None:
-    server = serve(model={"seconds_a_call": 300})
+def test_the_end_comes_though_the_model_is_stuck(serve: Serve) -> None:
+    server = serve(model={"seconds_a_call": 300}, batching={"seconds": 3})
+    body = b'{"sentences": ["Two 2.", "One 1."]}'
     with connect(server) as gone:
-        body = b'{"sentences": ["Two 2.", "One 1."]}'
         gone.sendall(
             b"POST /v1/order HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
             b"Content-Length: %d\r\n\r\n" % len(body) + body
         )
-        time.sleep(0.5)
-    assert server.stop() in (0, -15)
+        time.sleep(0.2)
+    waiting = HTTPConnection("127.0.0.1", server.port, timeout=20)
+    waiting.request("POST", "/v1/order", body, {"content-type": "application/json"})
+    time.sleep(0.2)
+    server.process.terminate()
+    assert waiting.getresponse().status == 504
+    assert server.process.wait(timeout=20) in (0, -15)

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-import unshuffle.serve.routes
+import unshuffle.serve.limits
 import unshuffle.system.orderer
 from tests.serve.fake import FakeOrderer
 from unshuffle.cli.serve import serve as serve_command
@@ -77,7 +77,7 @@ def test_text_is_split_outside_the_event_loop(client: TestClient, monkeypatch: p
         threads.add(threading.current_thread().name)
         return ("One 1.", "Two 2.", "Three 3.")
 
-    monkeypatch.setattr(unshuffle.serve.routes, "read_sentences", read)
+    monkeypatch.setattr(unshuffle.serve.limits, "read_sentences", read)
     for path in ("split", "order", "score", "graph", "exercise"):
         assert client.post(f"/v1/{path}", json={"text": "One. Two."}).status_code == 200
     assert client.post("/v1/order/batch", json={"documents": [{"text": "One. Two."}]}).status_code == 200

@@ -108,14 +108,14 @@ def exercise_steps(
     return replace(exercise, proposals=helpful[:PROPOSALS])
 
 
-def paragraphs_tried(size: int, *, mend: bool) -> Iterator[int]:
-    """Sizes of the paragraphs that are put in order for an exercise, at worst."""
-    yield size
+def paragraphs_tried(size: int, *, mend: bool) -> Iterator[tuple[int, int]]:
+    """Rows (sentences, paragraphs) of what has to be put in order for an exercise, at worst."""
+    yield size, 1
     for length in range(size, FEWEST, -1):
-        yield from (length - 1 for _ in range(2 * length - 1))
+        yield length - 1, 2 * length - 1
         if not mend:
             return
-        yield length - 1
+        yield length - 1, 1
 
 
 def scramble(size: int, seed: int) -> tuple[int, ...]:

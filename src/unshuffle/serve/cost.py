@@ -47,8 +47,8 @@ def exercise_cost(sentences: Sequence[str], *, mend: bool) -> float:
     """Of all the paragraphs that may have to be put in order to make an exercise of one."""
     words = fmean(len(sentence.split()) for sentence in sentences)
     return sum(
-        words * size + PAIR * size * (size - 1) / 2 + STEP * USUAL_BEAM * size**2
-        for size in paragraphs_tried(len(sentences), mend=mend)
+        paragraphs * (words * size + PAIR * size * (size - 1) / 2 + STEP * USUAL_BEAM * size**2)
+        for size, paragraphs in paragraphs_tried(len(sentences), mend=mend)
     )
 
 

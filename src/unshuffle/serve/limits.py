@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from unshuffle.errors import DataError
 from unshuffle.rank.constraints import Constraints
-from unshuffle.serve.requests import OrderRequest
+from unshuffle.serve.requests import OrderRequest, Sentences
 from unshuffle.serve.settings import Limits
 from unshuffle.text.language import looks_english
 from unshuffle.text.split import split_sentences
+
+NOT_ENGLISH = "The text does not look English, which is what the models know. Do not rely on the answer."
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document as it was sent."""
+
+    sentences: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """What the reader of the answer should know about it."""
+
+
+def read_text(asked: Sentences, limits: Limits, where: str = "") -> Text:
+    """The document that a request gives; may take a moment."""
+    sentences = read_sentences(asked.sentences, asked.text, asked.split, limits, where)
+    return Text(sentences, () if looks_english(sentences) else (NOT_ENGLISH,))
 
 
 def read_sentences(
@@ -45,13 +63,6 @@ def check_sentences(sentences: Sequence[str], limits: Limits, where: str = "") -
             )
         if (words := len(sentence.split())) > limits.words:
             raise DataError(f"{where}sentences[{place}]: {words} words are too many. Give at most {limits.words}.")
-
-
-def warnings_about(sentences: Sequence[str]) -> list[str]:
-    """What the reader of an answer should know about the text."""
-    if looks_english(sentences):
-        return []
-    return ["The text does not look English, which is what the models know. Do not rely on the answer."]
 
 
 def read_constraints(asked: OrderRequest, sentences: int) -> Constraints | None:

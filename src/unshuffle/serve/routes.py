@@ -27,7 +27,7 @@ from unshuffle.serve.cost import (
     score_cost,
 )
 from unshuffle.serve.jobs import Search
-from unshuffle.serve.limits import read_constraints, read_sentences, warnings_about
+from unshuffle.serve.limits import Text, read_constraints, read_text
 from unshuffle.serve.requests import BatchRequest, ExerciseRequest, OrderRequest, Sentences
 from unshuffle.serve.schemas import (
     BatchAnswer,
@@ -84,13 +84,13 @@ class Routes:
 
     async def order(self, asked: OrderRequest, request: Request) -> Response:
         """Find the order in which sentences read best."""
-        sentences, warnings = await self._read(asked, request)
-        cost = order_cost(sentences, asked.beam, asked.n_best)
+        (text,) = await self._read([asked], request)
+        cost = order_cost(text.sentences, asked.beam, asked.n_best)
         check_document_cost(cost, self.limits)
-        known = read_constraints(asked, len(sentences))
+        known = read_constraints(asked, len(text.sentences))
         search = Search(asked.beam, asked.n_best, asked.keep_if_unsure, known)
-        (ordering,) = await self.batcher.order([Document(sentences, id=asked.id)], [cost], search)
-        return answer(_ordering(ordering, sentences, warnings))
+        (ordering,) = await self.batcher.order([Document(text.sentences, id=asked.id)], [cost], search)
+        return await asyncio.to_thread(lambda: answer(_ordering(ordering, text)))
 
     async def order_batch(self, asked: BatchRequest, request: Request) -> Response:
         """Order several documents."""
@@ -98,69 +98,65 @@ class Routes:
             raise DataError("documents: there is none. Give at least one.")
         if len(asked.documents) > self.limits.documents:
             raise DataError(f"documents: {len(asked.documents)} are too many. Give at most {self.limits.documents}.")
-        read = [await self._read(one, request, f"documents[{place}].") for place, one in enumerate(asked.documents)]
-        costs = [order_cost(sentences, asked.beam, asked.n_best) for sentences, _ in read]
+        texts = await self._read(asked.documents, request, "documents[{}].")
+        costs = [order_cost(text.sentences, asked.beam, asked.n_best) for text in texts]
         for place, cost in enumerate(costs):
             check_document_cost(cost, self.limits, f"documents[{place}].")
         check_request_cost(sum(costs), self.limits, "Send fewer documents at once, or a smaller beam.")
-        documents = [Document(sentences, id=one.id) for (sentences, _), one in zip(read, asked.documents, strict=True)]
+        documents = [Document(text.sentences, id=one.id) for text, one in zip(texts, asked.documents, strict=True)]
         search = Search(asked.beam, asked.n_best, asked.keep_if_unsure)
         orderings = await self.batcher.order(documents, costs, search)
-        found = [_ordering(ordering, *texts) for ordering, texts in zip(orderings, read, strict=True)]
-        return answer({"orderings": found})
+        pairs = list(zip(orderings, texts, strict=True))
+        # An answer can have megabytes: it is written, too, where nobody else has to wait for it.
+        return await asyncio.to_thread(lambda: answer({"orderings": [_ordering(*pair) for pair in pairs]}))
 
     async def score(self, asked: Sentences, request: Request) -> Response:
         """Say how coherent sentences are as they stand, and which move would help most."""
-        sentences, warnings = await self._read(asked, request)
-        check_document_cost(reading_cost(sentences), self.limits)
-        coherence = await self.batcher.run(self.model.coherence_steps(sentences), score_cost(sentences))
-        return answer({**coherence.to_json(), "sentences": sentences, "warnings": warnings})
+        (text,) = await self._read([asked], request)
+        check_document_cost(reading_cost(text.sentences), self.limits)
+        coherence = await self.batcher.run(self.model.coherence_steps(text.sentences), score_cost(text.sentences))
+        return answer({**coherence.to_json(), **asdict(text)})
 
     async def graph(self, asked: Sentences, request: Request) -> Response:
         """Show the entities, their roles, and the linked pairs."""
-        sentences, warnings = await self._read(asked, request)
-        cost = reading_cost(sentences)
+        (text,) = await self._read([asked], request)
+        cost = reading_cost(text.sentences)
         check_document_cost(cost, self.limits)
-        graph = await self.batcher.run(_one_step(lambda: self.model.graph(sentences)), cost)
-        return answer({**asdict(graph), "sentences": sentences, "warnings": warnings})
+        graph = await self.batcher.run(_one_step(lambda: self.model.graph(text.sentences)), cost)
+        return answer({**asdict(graph), **asdict(text)})
 
     async def split(self, asked: Sentences, request: Request) -> Response:
         """Cut a text into sentences."""
-        sentences, _ = await self._read(asked, request)
-        return answer({"sentences": sentences})
+        (text,) = await self._read([asked], request)
+        return answer({"sentences": text.sentences})
 
     async def exercise(self, asked: ExerciseRequest, request: Request) -> Response:
         """Make a scrambled-sentence exercise of a paragraph that stands in its right order."""
-        sentences, warnings = await self._read(asked, request)
-        cost = exercise_cost(sentences, mend=asked.mend)
-        check_document_cost(order_cost(sentences), self.limits)
+        (text,) = await self._read([asked], request)
+        cost = exercise_cost(text.sentences, mend=asked.mend)
+        check_document_cost(order_cost(text.sentences), self.limits)
         advice = f"Send fewer or shorter sentences{', or set mend to false' if asked.mend else ''}."
         check_request_cost(cost, self.limits, advice)
-        steps = exercise_steps(self.model, sentences, seed=asked.seed, margin=asked.margin, mend=asked.mend)
+        steps = exercise_steps(self.model, text.sentences, seed=asked.seed, margin=asked.margin, mend=asked.mend)
         made = await self.batcher.run(steps, cost)
         labels = [label(item) for item in range(len(made.items))]
-        return answer({**made.to_json(), "labels": labels, "warnings": warnings})
+        return answer({**made.to_json(), "labels": labels, "warnings": text.warnings})
 
     async def models(self) -> Response:
         """Name the model that answers, and the limits of a request."""
         return answer({"models": [{"name": self.model.name, **self.model.card()}], "limits": asdict(self.limits)})
 
-    async def _read(self, asked: Sentences, request: Request, where: str = "") -> tuple[tuple[str, ...], list[str]]:
-        """A document's sentences and the warnings about them, in a thread: other requests go on meanwhile."""
-
-        def read() -> tuple[tuple[str, ...], list[str]]:
-            sentences = read_sentences(asked.sentences, asked.text, asked.split, self.limits, where)
-            return sentences, warnings_about(sentences)
-
-        sentences, warnings = await asyncio.to_thread(read)
-        facts = request.state.facts
-        facts["documents"] = facts.get("documents", 0) + 1
-        facts["sentences"] = facts.get("sentences", 0) + len(sentences)
-        return sentences, warnings
+    async def _read(self, asked: Sequence[Sentences], request: Request, where: str = "") -> list[Text]:
+        """The documents of a request, read in a thread: other requests go on meanwhile."""
+        texts = await asyncio.to_thread(
+            lambda: [read_text(one, self.limits, where.format(place)) for place, one in enumerate(asked)]
+        )
+        request.state.facts.update(documents=len(texts), sentences=sum(len(text.sentences) for text in texts))
+        return texts
 
 
-def _ordering(ordering: Ordering, sentences: Sequence[str], warnings: Sequence[str]) -> dict[str, Any]:
-    return {**ordering.to_json(), "sentences": sentences, "warnings": warnings}
+def _ordering(ordering: Ordering, text: Text) -> dict[str, Any]:
+    return {**ordering.to_json(), **asdict(text)}
 
 
 def _one_step(call: Callable[[], Result]) -> Steps[Result]:
