@@ -1,8 +1,7 @@
-"""The leak study emulates what it says, and the package cannot reach it."""
+"""The leak study emulates what it says, and neither the product nor an experiment can reach it."""
 
 import copy
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -29,8 +28,6 @@ from unshuffle_research.leaks import train as leaked_training
 from unshuffle_research.leaks.direction import Case, refined
 from unshuffle_research.leaks.sort import coin_flips, indexed_sort, sorted_as
 from unshuffle_research.leaks.study import study
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -149,13 +146,12 @@ def test_told_weights_give_the_truth_away(model, monkeypatch: pytest.MonkeyPatch
     assert settled
 
 
-def test_the_package_cannot_reach_the_study() -> None:
+def test_neither_the_product_nor_an_experiment_reaches_the_study() -> None:
     code = (
-        "import pkgutil, sys, unshuffle\n"
+        "import sys\n"
         "import unshuffle_research.experiments.run, unshuffle.training.run\n"
-        "assert not any(name.split('.')[0] == 'leaks' for name in sys.modules)"
+        "assert 'unshuffle_research.experiments.run' in sys.modules\n"
+        "assert not [name for name in sys.modules if name.startswith('unshuffle_research.leaks')]"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "src", capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    named = re.compile(r"^\s*(from|import) leaks\b", re.MULTILINE)
-    assert [path for path in (ROOT / "src").rglob("*.py") if named.search(path.read_text(encoding="utf-8"))] == []

@@ -63,9 +63,7 @@ TITLES = {
 def main() -> None:
     """Reads the arguments, looks at all documents, writes the sheet."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument(
-        "--model", type=Path, action="append", required=True, help="a trained irse-grn; repeatable"
-    )
+    options.add_argument("--model", type=Path, action="append", required=True, help="a trained irse-grn; repeatable")
     options.add_argument(
         "--told",
         type=Path,
