@@ -2,9 +2,9 @@
 
 - tracked files: what git holds.
 - product modules: Python files below src/unshuffle.
-- entered: by a cold `unshuffle order FILE` with the shipped model, by `unshuffle train --results` of a tiny IRSE-GRN, and
-  by one `POST /v1/order` to a service that has started (its start does not count). A function is entered when Python
-  calls it, in any thread; module and class bodies, lambdas and comprehensions do not count. A file is entered when one
+- entered: by a cold `unshuffle order FILE` with the shipped model, by `unshuffle train --results` of a tiny IRSE-GRN,
+  and by one `POST /v1/order` to a service that has started (its start does not count). A function is entered when
+  Python calls it, in any thread; module and class bodies, lambdas and comprehensions do not count. A file is entered when one
   of its functions is.
 - class names twice: names of top-level classes that more than one place in src/unshuffle defines.
 - isinstance of parts: `isinstance` checks and class patterns against classes of the rooms that hold interchangeable
