@@ -4,8 +4,8 @@
 - product modules: Python files below src/unshuffle.
 - entered: by a cold `unshuffle order FILE` with the shipped model, by `unshuffle train --results` of a tiny IRSE-GRN,
   and by one `POST /v1/order` to a service that has started (its start does not count). A function is entered when
-  Python calls it, in any thread; module and class bodies, lambdas and comprehensions do not count. A file is entered when one
-  of its functions is.
+  Python calls it, in any thread; module and class bodies do not count. Functions of one file and one name (two
+  `__init__`, all lambdas) count once. A file is entered when one of its functions is.
 - class names twice: names of top-level classes that more than one place in src/unshuffle defines.
 - isinstance of parts: `isinstance` checks and class patterns against classes of the rooms that hold interchangeable
   parts (graph, encoders, refine, decode), in the rooms that should know none (system, training and all above them).
@@ -49,17 +49,16 @@ TINY = (
 
 
 class Entered:
-    """The functions of the product that are called, as (file, first line, name)."""
+    """The functions of the product that are called, as (file, name)."""
 
     def __init__(self) -> None:
-        self.functions: set[tuple[str, int, str]] = set()
+        self.functions: set[tuple[str, str]] = set()
 
     def note(self, frame: FrameType, event: str, argument: Any) -> None:
         """Called by Python for every event of every thread."""
         code = frame.f_code
-        named = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")
-        if event == "call" and named and code.co_filename.startswith(str(PRODUCT)):
-            self.functions.add((code.co_filename, code.co_firstlineno, code.co_name))
+        if event == "call" and code.co_flags & inspect.CO_OPTIMIZED and code.co_filename.startswith(str(PRODUCT)):
+            self.functions.add((code.co_filename, code.co_name))
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -74,7 +73,7 @@ class Entered:
 
     def counts(self) -> dict[str, int]:
         """How many files and functions."""
-        return {"files": len({file for file, _, _ in self.functions}), "functions": len(self.functions)}
+        return {"files": len({file for file, _ in self.functions}), "functions": len(self.functions)}
 
 
 def command(entered: Entered, *arguments: str) -> None:
