@@ -17,7 +17,8 @@ from unshuffle.decode.search.follow import Followed
 from unshuffle.decode.search.tables import TableMemory, led_by, order_log_probability
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.encoders.contracts import States
-from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.padding import pad_documents, sentence_mask
 from unshuffle.rank.positions import by_positions
 
 
@@ -59,8 +60,8 @@ class Positions(nn.Module):
 
     def table(self, states: States, graph: GraphBatch) -> Tensor:
         """(documents, longest, longest) logits by place and sentence; what is absent keeps any value."""
-        rows = padded(self.read(states.sentences), graph)
-        there = present(graph)
+        rows = pad_documents(self.read(states.sentences), graph)
+        there = sentence_mask(graph)
         codes = place_codes(there.shape[1], rows)  # (longest, width)
         step = torch.arange(there.shape[1], device=there.device)
         left = (graph.sizes[:, None] - 1 - step).clamp_min(0)  # (documents, longest)
@@ -79,7 +80,7 @@ class Positions(nn.Module):
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Cross-entropy of each place's sentence and of each sentence's place, summed over a document."""
         followed = Followed.of(graph, gold)
-        there = present(graph)
+        there = sentence_mask(graph)
         table = self.table(states, graph)
         where = followed.document, followed.step, followed.target
         rows = torch.log_softmax(table.masked_fill(~there[:, None], -torch.inf), 2)[where]

@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
 from unshuffle.encoders.messages.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.messages.mentions import MentionMessages, RelationMessages
-from unshuffle.graph.batch import GraphBatch, add_into, taken
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.gru import SharedGRU, SplitGRU
+from unshuffle.layers.segments import scatter_sum, select_rows
 from unshuffle.text.document import Role
 
 
@@ -120,10 +121,10 @@ class GRN(nn.Module):
         entity_index, sentence_index = graph.mentions
         roles = self.roles.weight
         said = updates.sentences.project(2, self.to_sentences.from_nothing(roles))  # (roles, 3 width)
-        heard = add_into(taken(said, graph.roles), sentence_index, graph.sentences)
+        heard = scatter_sum(select_rows(said, graph.roles), sentence_index, graph.sentences)
         new_sentences = updates.sentences(sentences + heard, None)
         said = updates.entities.project(1, self.to_entities.from_nothing(roles))
-        heard = add_into(taken(said, graph.roles), entity_index, graph.entities)
+        heard = scatter_sum(select_rows(said, graph.roles), entity_index, graph.entities)
         new_entities = updates.entities(entities + heard, None)
         document = self._document(new_sentences, new_entities, None, graph, updates)
         return NodeStates(new_sentences, new_entities, document)
@@ -135,12 +136,12 @@ class GRN(nn.Module):
         sentences, entities, documents = states.sentences, states.entities, states.documents
         roles = self.roles.weight
         update = updates.sentences
-        gates = start.sentences + taken(update.project(3, documents), graph.document_of_sentence)
+        gates = start.sentences + select_rows(update.project(3, documents), graph.document_of_sentence)
         gates = gates + update.project(1, self.links(sentences, links, weights))
         heard = self.to_sentences(sentences, entities, graph.mentions.flip(0), graph.roles, roles)
         new_sentences = update(gates + update.project(2, heard), sentences)
         update = updates.entities
-        gates = start.entities + taken(update.project(2, documents), graph.document_of_entity)
+        gates = start.entities + select_rows(update.project(2, documents), graph.document_of_entity)
         heard = self.to_entities(entities, sentences, graph.mentions, graph.roles, roles)
         gates = gates + update.project(1, heard)
         if self.relations is not None:
@@ -153,7 +154,7 @@ class GRN(nn.Module):
         self, sentences: Tensor, entities: Tensor, state: Tensor | None, graph: GraphBatch, updates: _Updates
     ) -> Tensor:
         """The document reads the mean of its sentences and of its entities (plus one, so that none is no trouble)."""
-        read = add_into(sentences, graph.document_of_sentence, graph.documents) / graph.sizes[:, None]
-        told = add_into(entities, graph.document_of_entity, graph.documents) / (graph.entity_counts[:, None] + 1)
+        read = scatter_sum(sentences, graph.document_of_sentence, graph.documents) / graph.sizes[:, None]
+        told = scatter_sum(entities, graph.document_of_entity, graph.documents) / (graph.entity_counts[:, None] + 1)
         gates = updates.documents.project(0, read) + updates.documents.project(1, told)
         return updates.documents(gates, state)

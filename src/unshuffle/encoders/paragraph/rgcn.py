@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
 from unshuffle.encoders.messages.links import both_directions
-from unshuffle.graph.batch import GraphBatch, add_into
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.segments import segment_mean
+from unshuffle.layers.segments import scatter_sum, segment_mean
 from unshuffle.text.document import Role
 
 BEFORE, AFTER, TO_DOCUMENT, FROM_DOCUMENT, RELATED, MENTIONED_BY = range(6)
@@ -89,7 +89,7 @@ class Convolution(nn.Module):
         projected = self.basis(nodes).view(len(nodes), self.bases, -1)
         share = edges.weight[:, None] * self.mixture[edges.relation]  # (edges, bases)
         sent = torch.einsum("eb,ebw->ew", share, projected[edges.start])
-        heard: Tensor = self.own(nodes) + add_into(sent, edges.end, len(nodes))
+        heard: Tensor = self.own(nodes) + scatter_sum(sent, edges.end, len(nodes))
         return heard
 
 

@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, read_pieces
-from unshuffle.graph.batch import Batch, taken
+from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.recurrence import Layout, read_to_the_ends
+from unshuffle.layers.segments import select_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class TransformerBiLSTM(nn.Module):
         ends = read_to_the_ends(self.lstm, states, Layout.of(lengths))
         mention, word = batch.spans[:, read[batch.spans[1]]]
         return Encoded(
-            sentences=self.dropout(taken(ends, tokens.distinct)),
+            sentences=self.dropout(select_rows(ends, tokens.distinct)),
             entities=entity_vectors(states, mention, (read.cumsum(0) - 1)[word], batch.graph),
             topics=batch.topics,
         )
