@@ -28,8 +28,8 @@ class MentionMessages(nn.Module):
         sent = torch.cat([select_rows(source, start), select_rows(role_vectors, roles)], 1)  # (mentions, source + role)
         return scatter_sum(gate.sigmoid() * sent, end, len(target))
 
-    def from_nothing(self, role_vectors: Tensor) -> Tensor:
-        """(roles, source + role): what a mention of each role brings while all states are zero and only roles speak."""
+    def from_zero(self, role_vectors: Tensor) -> Tensor:
+        """(roles, source + role): the message of a mention of each role while all states are zero."""
         gate = (self.from_role(role_vectors) + self.from_target.bias).sigmoid()[:, self.source_width :]
         return nn.functional.pad(gate * role_vectors, (self.source_width, 0))
 
