@@ -16,12 +16,10 @@ from unshuffle.cli.options import (
     Form,
     InputFormat,
     ModelName,
-    OnError,
     OutputFile,
     OutputForm,
     ParserName,
     Text,
-    Unit,
     Units,
 )
 from unshuffle.errors import ConfigError
@@ -31,13 +29,14 @@ if TYPE_CHECKING:
     from unshuffle.rank.constraints import Constraints
     from unshuffle.result import Ordering
     from unshuffle.text.document import Document
+    from unshuffle.text.split import Unit
 
 
 def order(
     file: File = None,
     text: Text = None,
     input: InputFormat = None,
-    unit: Units = Unit.sentence,
+    unit: Units = "sentence",
     model: ModelName = "default",
     parser: ParserName = None,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
@@ -60,7 +59,7 @@ def order(
     ] = False,
     form: OutputForm = Form.text,
     out: OutputFile = None,
-    on_error: Broken = OnError.stop,
+    on_error: Broken = "stop",
 ) -> None:
     """Put the sentences of each document in the order that reads best."""
     from unshuffle.cli.reading import Reading
@@ -107,7 +106,7 @@ def _json(ordering: Ordering) -> str:
 
 def _texts(pairs: Iterator[tuple[Ordering, Document]], unit: Unit) -> Iterator[str]:
     """Sentences a line each, or paragraphs with blank lines between; what stands between documents is read alike."""
-    within, between = ("\n", "\n") if unit is Unit.sentence else ("\n\n", "\n---\n\n")
+    within, between = ("\n", "\n") if unit == "sentence" else ("\n\n", "\n---\n\n")
     for number, (ordering, document) in enumerate(pairs):
         lines = (" ".join(document.sentences[place].split()) for place in ordering.order)
         yield (between if number else "") + within.join(lines) + "\n"
