@@ -62,6 +62,7 @@ def calibrate(
         for name in texts
     ]
     write_table(["text", "documents", "error as found", "error calibrated"], rows)
+    typer.echo(f"keep_if_unsure=auto keeps the input order below {found.calibration.keep_below:.2f}")
 
 
 def _read_files(files: list[Path], input: InputFormat, most: int | None) -> dict[str, tuple[Document, ...]]:

@@ -15,6 +15,7 @@ from unshuffle.cli.options import (
     File,
     Form,
     InputFormat,
+    KeepIfUnsure,
     ModelName,
     OutputFile,
     OutputForm,
@@ -41,9 +42,7 @@ def order(
     parser: ParserName = None,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
     n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` tells.")] = 5,
-    keep_if_unsure: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Leave the input order below this confidence.")
-    ] = None,
+    keep_if_unsure: KeepIfUnsure = None,
     before: Annotated[
         list[str] | None, typer.Option(help="i,j: sentence i comes before j, both from 0; repeatable.")
     ] = None,
@@ -64,16 +63,20 @@ def order(
     """Put the sentences of each document in the order that reads best."""
     from unshuffle.cli.reading import Reading
     from unshuffle.cli.writing import write_pieces
+    from unshuffle.system.options import OrderOptions, read_threshold
 
-    constraints = read_constraints(before or [], fixed or [], sources)
+    options = OrderOptions(
+        beam=beam,
+        n_best=n_best,
+        keep_if_unsure=read_threshold(keep_if_unsure),
+        constraints=read_constraints(before or [], fixed or [], sources),
+    )
     reading = Reading(file, text, input, unit, on_error)
     shown, ordered = tee(reading.documents())
     from unshuffle.system.orderer import Orderer
 
     orderer = Orderer.from_pretrained(model, device=device, parser=parser, compile=compile)
-    orderings = orderer.order_many(
-        ordered, beam=beam, n_best=n_best, keep_if_unsure=keep_if_unsure, constraints=constraints
-    )
+    orderings = orderer.order_many(ordered, options)
     # The results first, so that an error of the reader ends both.
     pairs = zip(settled(orderings), shown, strict=False)
     write_pieces((_json(ordering) for ordering, _ in pairs) if form is Form.json else _texts(pairs, unit), out)
