@@ -14,10 +14,11 @@ from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.follow import Followed
 from unshuffle.decode.search.prefix_memory import PrefixMemory
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
-from unshuffle.decode.transformer.pretrained import PretrainedMemory, architecture_of, load_decoder
+from unshuffle.decode.transformer.pretrained import PretrainedMemory, decoder_architecture, load_decoder
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError
-from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.padding import pad_documents, sentence_mask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +43,7 @@ def resolved(config: MarkersConfig) -> MarkersConfig:
     """The same with its architecture filled in; weights still come from the source."""
     if not config.source or config.architecture:
         return config
-    return replace(config, architecture=architecture_of(config.source))
+    return replace(config, architecture=decoder_architecture(config.source))
 
 
 def detached(config: MarkersConfig) -> MarkersConfig:
@@ -93,7 +94,7 @@ class Markers(nn.Module):
 
     def memory(self, states: States, graph: GraphBatch) -> MarkerMemory:
         """Everything that does not depend on what has been chosen."""
-        there = present(graph)
+        there = sentence_mask(graph)
         longest = there.shape[1]
         if longest > self.config.markers:
             raise DataError(
@@ -101,7 +102,7 @@ class Markers(nn.Module):
                 "Split it, or train with more (decoder.markers)."
             )
         markers, start = self.marker.weight[:longest], self.marker.weight[-1]
-        sentences = padded(self.sentence(states.sentences), graph) + markers
+        sentences = pad_documents(self.sentence(states.sentences), graph) + markers
         if self.pretrained is not None:
             return PretrainedMemory(self.pretrained, start=start, markers=markers, sentences=sentences, present=there)
 
