@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from unshuffle.errors import DataError
+from unshuffle.exercises.exercise import label
 from unshuffle.exercises.make import make_exercise
-from unshuffle.exercises.sheet import label
 from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
 from unshuffle.serve.batching import Batcher
