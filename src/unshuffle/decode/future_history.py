@@ -16,7 +16,7 @@ from unshuffle.decode.pairs.losses import Average, future_loss, history_loss
 from unshuffle.decode.pairs.vectors import MODULES, EncodedPairs, PairNetworks, PairVectors
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
 from unshuffle.decode.search.beam import Prefix, picked
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
@@ -93,7 +93,7 @@ class FutureHistory(Pointer):
         return keys if self.merge is None else functional.linear(keys, self.merge.weight.chunk(2, 1)[1])
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice when the given order is followed."""
+        """Log-probability of each choice of a given order."""
         return self._transitions(states, graph, gold, self.vectors(states, graph, gold))
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
@@ -159,15 +159,15 @@ class FutureHistory(Pointer):
             yield [self.encoded_pairs(some, asked)] * MODULES
 
     def _transitions(self, states: States, graph: GraphBatch, gold: Gold, said: list[PairVectors]) -> Tensor:
-        followed = Followed.of(graph, gold)
-        tables = self.tables([said], graph, gold.place)  # rows now stand in the order that is followed
+        given = GivenOrders.of(graph, gold)
+        tables = self.tables([said], graph, gold.place)  # rows in the given order
         steps = torch.arange(tables.future.shape[1], device=gold.place.device)
         divisor = torch.stack([self.share(graph, step) for step in steps], 1)  # (documents, steps)
         left = tables.future.flip(1).cumsum(1).flip(1)  # sums over the other sentences not yet chosen
         keys = left / divisor[..., None, None]
         keys = keys + _moved_on(tables.last, 1) + _moved_on(tables.before_last, 2)
-        keys = keys[followed.document, followed.step] + pad_documents(self.keys(states), graph)[followed.document]
-        return followed.log_probabilities(self.attend(self.follow(states, graph, followed.order), keys))
+        keys = keys[given.document, given.step] + pad_documents(self.keys(states), graph)[given.document]
+        return given.log_probabilities(self.attend(self.follow(states, graph, given.order), keys))
 
 
 def _add(table: Tensor, said: PairVectors, weight: Tensor, graph: GraphBatch, row: Tensor, *, turned: bool) -> None:

@@ -16,7 +16,7 @@ from unshuffle.decode.pairs.scores import Network, pair_score
 from unshuffle.decode.search.allowed import constraints_of
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.orders import OrderDistribution, PairMemory
 from unshuffle.decode.search.tables import led_by
 from unshuffle.encoders.contracts import States
@@ -72,7 +72,7 @@ class PairMatrix(nn.Module):
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Cross-entropy, the mean over all ordered pairs of the batch."""
-        place = Followed.of(graph, gold).place  # (documents, longest), -1 where there is no sentence
+        place = GivenOrders.of(graph, gold).place  # (documents, longest), -1 where there is no sentence
         one, other = place[:, :, None], place[:, None]
         there = (one >= 0) & (other >= 0) & (one != other)
         first = (one < other).to(states.sentences.dtype)
@@ -87,7 +87,7 @@ class PairMatrix(nn.Module):
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Log-probability of each choice of a given order; no gradient flows through it."""
-        orders = Followed.of(graph, gold).target.tensor_split(graph.first_sentence.tolist()[1:])
+        orders = GivenOrders.of(graph, gold).target.tensor_split(graph.first_sentence.tolist()[1:])
         probabilities = self.probabilities(states, graph)
         chosen = [
             OrderDistribution(probability).choices(order.tolist())

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.search.beam import Memory, Prefix, beam_search, picked
 from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.padding import pad_documents
@@ -53,11 +53,11 @@ class Pointer(nn.Module):
         return keys
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice when the given order is followed."""
-        followed = Followed.of(graph, gold)
-        options = followed.options()
-        query = self.query(self.follow(states, graph, followed.order))
-        keys = select_rows(self.keys(states), followed.order)
+        """Log-probability of each choice of a given order."""
+        given = GivenOrders.of(graph, gold)
+        options = given.options()
+        query = self.query(self.follow(states, graph, given.order))
+        keys = select_rows(self.keys(states), given.order)
         mixed = torch.tanh(
             select_rows(query, options.choice) + select_rows(keys, options.place)
         )  # (options, attention)
@@ -89,9 +89,9 @@ class Pointer(nn.Module):
         return PointerMemory(self, states, graph)
 
     def follow(self, states: States, graph: GraphBatch, order: Tensor) -> Tensor:
-        """(sentences, width): the LSTM's state before each choice, in the order that is followed.
+        """(sentences, width): the LSTM's state before each choice of a given order.
 
-        Zeros before a last choice, which is none: one sentence is left.
+        Zeros before the last one, where only one sentence is left.
         """
         vectors = select_rows(states.encoded.sentences, order)
         first = graph.first_sentence

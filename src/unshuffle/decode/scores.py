@@ -13,7 +13,7 @@ from torch.nn import functional
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.tables import TableMemory, order_log_probability
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
@@ -55,8 +55,8 @@ class Scores(nn.Module):
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Log-probability of each choice: the softmax over those that are left."""
-        followed = Followed.of(graph, gold)
-        return followed.log_probabilities(pad_documents(self.scores(states), graph)[followed.document])
+        given = GivenOrders.of(graph, gold)
+        return given.log_probabilities(pad_documents(self.scores(states), graph)[given.document])
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """The configured loss, summed over a document's choices or averaged over its pairs or sentences."""

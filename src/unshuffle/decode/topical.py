@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
 from unshuffle.decode.search.beam import Prefix
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
@@ -76,13 +76,13 @@ class TopicalPointer(Pointer):
         return replace(states, documents=torch.zeros_like(states.documents))
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice when the given order is followed."""
-        followed = Followed.of(graph, gold)
-        hidden = self.follow(self.started(states), graph, followed.order)
-        logits = self.attend(hidden, pad_documents(self.keys(states), graph)[followed.document])
-        before = torch.cat([followed.target.new_zeros(1), followed.target[:-1] + 1])
-        before = torch.where(followed.step > 0, before, 0)  # 0 is nothing
-        return followed.log_probabilities(logits + self.matches(states, graph)[followed.document, before])
+        """Log-probability of each choice of a given order."""
+        given = GivenOrders.of(graph, gold)
+        hidden = self.follow(self.started(states), graph, given.order)
+        logits = self.attend(hidden, pad_documents(self.keys(states), graph)[given.document])
+        before = torch.cat([given.target.new_zeros(1), given.target[:-1] + 1])
+        before = torch.where(given.step > 0, before, 0)  # 0 is nothing
+        return given.log_probabilities(logits + self.matches(states, graph)[given.document, before])
 
     def memory(self, states: States, graph: GraphBatch) -> TopicalMemory:
         """Everything that does not depend on what has been chosen."""
