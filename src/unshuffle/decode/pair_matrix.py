@@ -18,7 +18,7 @@ from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.orders import OrderDistribution, PairMemory
-from unshuffle.decode.search.tables import led_by
+from unshuffle.decode.search.tables import with_first
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.rank.best import Method, rank
@@ -45,7 +45,7 @@ class PairMatrixConfig:
 
 @decoders.register("pair_matrix", PairMatrixConfig)
 class PairMatrix(nn.Module):
-    """Asks about every pair both ways, averages, and ranks.
+    """Scores every pair in both directions, averages, and ranks.
 
     An order's probability is its share when every order weighs the product of its pairs' chances, whichever ranker
     chose it; above 14 sentences an approximation (see `OrderDistribution`).
@@ -114,11 +114,11 @@ class PairMatrix(nn.Module):
             others = Found(orders, tuple(distribution.log_probability(some) for some in orders))
         elif search.keep > 1:
             others = _next_best(distribution, key, document, search)
-        return led_by(order, distribution.log_probability(order), others, search.keep)
+        return with_first(order, distribution.log_probability(order), others, search.keep)
 
 
 def _next_best(distribution: OrderDistribution, key: FloatArray, document: int, search: Search) -> Found:
-    """Beam search where there are too many sentences to visit all subsets."""
+    """Beam search where there are too many sentences to enumerate subsets."""
     size = len(key)
     allowed = search.allowed
     if allowed is not None:

@@ -14,7 +14,7 @@ from unshuffle.decode.search.allowed import constraints_of
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys, content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
-from unshuffle.decode.search.tables import TableMemory, led_by, order_log_probability
+from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
@@ -107,5 +107,5 @@ class Positions(nn.Module):
             scores = table[document, :size, :size].detach()
             rules = constraints_of(search.allowed, document, size)
             order = by_positions(scores.t().cpu().double().numpy(), constraints=rules, tie_key=key.numpy()).order
-            found.append(led_by(order, order_log_probability(scores, order), more, search.keep))
+            found.append(with_first(order, order_log_probability(scores, order), more, search.keep))
         return found

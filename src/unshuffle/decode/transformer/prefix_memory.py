@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from unshuffle.decode.search.beam import Prefix, picked
+from unshuffle.decode.search.beam import Prefix, select_sentences
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.transformer.blocks import KeyValues, PrefixDecoder
 
@@ -54,7 +54,7 @@ class PrefixMemory:
     def advance(self, carry: PrefixState, parent: Tensor, document: Tensor, choice: Tensor) -> PrefixState:
         """Reads the sentence that was chosen."""
         step = carry.past[0].keys.shape[2]
-        inputs = (picked(self.inputs, document, choice) + self.codes[step])[:, None]
+        inputs = (select_sentences(self.inputs, document, choice) + self.codes[step])[:, None]
         past = tuple(some.rows(parent) for some in carry.past)
         seen = tuple(some.rows(document) for some in self.seen)
         read = self.decoder(inputs, seen, seen_mask=self.mask[document], past=past)
