@@ -13,6 +13,7 @@ from unshuffle.errors import DataError
 from unshuffle.exercises.make import difficulty_of, lead, make_exercise, scramble
 from unshuffle.exercises.sheet import answer, label, sheet_html, sheet_text
 from unshuffle.result import Candidate, Ordering
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 STORY: list[str] = EXAMPLES[0]["sentences"]
@@ -22,7 +23,9 @@ CLEAR = [f"Sentence {number}." for number in range(1, 6)]
 class Unsure:
     """Finds the right order of "s1", "s2", ... but only of four items or fewer is it sure."""
 
-    def order_many(self, documents: Iterable[Document | Sequence[str]], *, n_best: int = 5) -> Iterator[Ordering]:
+    def order_many(
+        self, documents: Iterable[Document | Sequence[str]], options: OrderOptions | None = None
+    ) -> Iterator[Ordering]:
         for document in documents:
             sentences = document.sentences if isinstance(document, Document) else tuple(document)
             best = tuple(sorted(range(len(sentences)), key=lambda place: sentences[place]))

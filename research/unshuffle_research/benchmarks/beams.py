@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from unshuffle.evaluation.predict import figures, predict
 from unshuffle.system.folder import load_model
-from unshuffle.system.orderer import DEFAULT_BEAM, Orderer
+from unshuffle.system.options import DEFAULT_BEAM
+from unshuffle.system.orderer import Orderer
 from unshuffle.text.readers.read import read_documents
 from unshuffle_research.benchmarks.documents import nips_like
 from unshuffle_research.benchmarks.machine import one_thread, seconds

@@ -12,7 +12,7 @@ from unshuffle.decode.contracts import decoders
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.decode.transformer.generator import Generator, GeneratorMemory
 from unshuffle.decode.transformer.prefix_memory import PrefixMemory
-from unshuffle.decode.transformer.pretrained import PretrainedMemory, architecture_of, load_decoder
+from unshuffle.decode.transformer.pretrained import PretrainedMemory, decoder_architecture, load_decoder
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError
 from unshuffle.graph.batch import GraphBatch
@@ -41,7 +41,7 @@ def resolved(config: MarkersConfig) -> MarkersConfig:
     """The same with its architecture filled in; weights still come from the source."""
     if not config.source or config.architecture:
         return config
-    return replace(config, architecture=architecture_of(config.source))
+    return replace(config, architecture=decoder_architecture(config.source))
 
 
 def detached(config: MarkersConfig) -> MarkersConfig:

@@ -30,6 +30,9 @@ STEPS = 50
 LEAST_BLOCK = 0.02
 """Share of all weight that a point of the monotone curve rests on at least, so that no few documents make one."""
 
+ENOUGH = 0.8
+"""Share of right pairs that orders must have on average for `keep_if_unsure="auto"` to take them."""
+
 Method = Literal["logistic", "isotonic"]
 FloatArray = NDArray[np.float64]
 
@@ -68,6 +71,8 @@ def calibrated(
         raise DataError(f"calibrate: there are too few documents. Give at least {2 * FEWEST} of two sentences or more.")
     weighed = [(one, 1 / len(some)) for some in fit.values() if some for one in some]
     calibration = fit_calibration([one for one, _ in weighed], [weight for _, weight in weighed], method=method)
+    unseen = [(one, 1 / len(some)) for some in held.values() for one in some]
+    calibration = replace(calibration, keep_below=keep_below(calibration, unseen))
     return Fitted(
         calibration,
         before={name: _reliability(some, None) for name, some in held.items()},
@@ -122,6 +127,18 @@ def fit_calibration(
         return plain
     chance = np.array([plain.chance(one.evidence) for one in observed])
     return replace(plain, knots=isotonic(chance, share, weight))
+
+
+def keep_below(calibration: Calibration, weighed: Sequence[tuple[Observed, float]]) -> float:
+    """The lowest confidence such that the orders with at least that much have enough pairs right; 1 if none has."""
+    said = np.array([calibration.confidence(one.evidence) for one, _ in weighed])
+    weight = np.array([each for _, each in weighed])
+    right = weight * np.array([one.share for one, _ in weighed])
+    surest = np.argsort(-said, kind="stable")
+    mean = np.cumsum(right[surest]) / np.cumsum(weight[surest])
+    last = np.append(np.diff(said[surest]) < 0, True)  # equal confidences are taken or left together
+    enough = np.flatnonzero(last & (mean >= ENOUGH))
+    return float(said[surest][enough[-1]]) if len(enough) else 1.0
 
 
 def logistic(features: FloatArray, share: FloatArray, weight: FloatArray) -> FloatArray:

@@ -10,11 +10,13 @@ from typing import Any, Literal, Protocol
 
 from unshuffle.errors import DataError
 from unshuffle.result import Ordering
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 FEWEST = 3
 """Items below which there is nothing to put in order."""
 SCRAMBLES = 64
+TWO_BEST = OrderOptions(n_best=2)
 PROPOSALS = 3
 
 Difficulty = Literal["easy", "medium", "hard"]
@@ -23,7 +25,9 @@ Difficulty = Literal["easy", "medium", "hard"]
 class OrdersMany(Protocol):
     """The part of `Orderer` that is needed here."""
 
-    def order_many(self, documents: Iterable[Document | Sequence[str]], *, n_best: int = 5) -> Iterator[Ordering]:
+    def order_many(
+        self, documents: Iterable[Document | Sequence[str]], options: OrderOptions | None = None
+    ) -> Iterator[Ordering]:
         """The best order of each document."""
         ...
 
@@ -130,7 +134,7 @@ def _scrambled(orderer: OrdersMany, paragraph: tuple[str, ...], seed: int, margi
     items = tuple(paragraph[place] for place in shown)
     solution = tuple(shown.index(place) for place in range(len(paragraph)))
     # The model is given the scrambled items, so that it cannot lean on the order it is to find.
-    (ordering,) = orderer.order_many([items], n_best=2)
+    (ordering,) = orderer.order_many([items], TWO_BEST)
     leading = lead(ordering, solution)
     reason = ""
     if len(set(items)) < len(items):
@@ -164,7 +168,7 @@ def _proposals(orderer: OrdersMany, paragraph: tuple[str, ...], seed: int, margi
     right = tuple(shown.index(place) for place in range(len(shown)))
     documents = [tuple(result[place] for place in shown) for _, _, result in changed]
     proposals = []
-    for (change, concerned, result), ordering in zip(changed, orderer.order_many(documents, n_best=2), strict=True):
+    for (change, concerned, result), ordering in zip(changed, orderer.order_many(documents, TWO_BEST), strict=True):
         leading = lead(ordering, right)
         solves = ordering.order == right and leading >= margin and len(set(result)) == len(result)
         proposals.append(Proposal(change, concerned, leading, solves, result))

@@ -54,18 +54,19 @@ def pieces_per_sentence(words: Sequence[Sized]) -> float:
 
 
 def finished(
-    ordering: Ordering, document: Document, keep_if_unsure: float | None, constraints: Constraints | None = None
+    ordering: Ordering, document: Document, keep_below: float | None, constraints: Constraints | None = None
 ) -> Ordering:
-    """Ties made explicit, and the input order put back where the model is not sure enough and it breaks no rule."""
+    """Sentences and ties filled in, and the input order put back where the model is unsure and it breaks no rule."""
     same: dict[str, list[int]] = {}
     for number, sentence in enumerate(document.sentences):
         same.setdefault(sentence, []).append(number)
     ties = tuple((first, second) for group in same.values() for first, second in pairwise(group))
     given = tuple(range(len(document.sentences)))
-    unsure = keep_if_unsure is not None and ordering.confidence < keep_if_unsure
+    ordering = replace(ordering, ties=ties, given=document.sentences)
+    unsure = keep_below is not None and ordering.confidence < keep_below
     if unsure and (constraints is None or constraints.input_meets_them):
-        return replace(ordering, ties=ties, order=given, why=(), kept=True)
-    return replace(ordering, ties=ties)
+        return replace(ordering, order=given, why=(), kept=True)
+    return ordering
 
 
 def pair_probabilities(candidates: Sequence[Candidate]) -> tuple[PairProbability, ...]:

@@ -22,6 +22,10 @@ LEAST_CHOICE = -10.0
 """Mean log-probability of a choice below which all orders are equally hopeless."""
 
 
+KEEP_BELOW = 0.65
+"""Confidence below which `keep_if_unsure="auto"` keeps the input order where a model has no threshold of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What the model says about its own order."""
@@ -55,6 +59,8 @@ class Calibration:
     pieces: float = 0.0
     knots: tuple[tuple[float, float], ...] = ()
     """Points (before, after) of the curve, both rising; empty for none."""
+    keep_below: float | None = None
+    """Confidence from which on the orders have enough pairs right on validation; None where it was not fitted."""
 
     def confidence(self, evidence: Evidence) -> float:
         """Expected share of rightly ordered pairs; a single sentence has none that could be wrong."""
@@ -88,9 +94,13 @@ class Calibration:
             raise ConfigError(f"{where}: 'knots' are not pairs of numbers. Fit it again with `unshuffle calibrate`.")
         if not all(_is_number(number) for number in numbers) or not _rising(knots):
             raise ConfigError(f"{where}: its numbers are not usable. Fit it again with `unshuffle calibrate`.")
+        keep_below = plain.get("keep_below")
+        if keep_below is not None and not (_is_number(keep_below) and 0 <= keep_below <= 1):
+            raise ConfigError(f"{where}: 'keep_below' is not between 0 and 1. Fit it again with `unshuffle calibrate`.")
         return cls(
             **{name: float(number) for name, number in zip(WEIGHTS, numbers, strict=True)},
             knots=tuple((float(before), float(after)) for before, after in knots),
+            keep_below=None if keep_below is None else float(keep_below),
         )
 
 
