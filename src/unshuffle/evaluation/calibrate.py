@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -35,6 +35,8 @@ DISTANCES = tuple(number / 4 for number in range(13))
 """Weights of distance that are tried."""
 ENOUGH = 0.8
 """Share of right pairs that orders must have on average for `keep_if_unsure="auto"` to take them."""
+CONFIDENCES = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+"""Thresholds that the report compares."""
 
 Method = Literal["logistic", "isotonic"]
 FloatArray = NDArray[np.float64]
@@ -64,6 +66,17 @@ class ObservedPairs:
 
 
 @dataclass(frozen=True, slots=True)
+class ThresholdRow:
+    """What `keep_if_unsure` does at one confidence."""
+
+    confidence: float
+    taken: float
+    """Share of the orders that have at least this confidence."""
+    right: float | None
+    """Share of their pairs that are right; None where there are no such orders."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
     """A calibration and what it does to each kind of text, measured on documents that it was not fitted on."""
 
@@ -72,6 +85,8 @@ class Fitted:
     after: dict[str, Reliability]
     pairs: dict[str, float]
     """Expected calibration error of the pair probabilities."""
+    thresholds: tuple[ThresholdRow, ...] = ()
+    """What a few thresholds of `keep_if_unsure` would do."""
 
 
 def calibrated(
@@ -98,6 +113,7 @@ def calibrated(
         before={name: _reliability(some, None) for name, some in held.items()},
         after={name: _reliability(some, calibration) for name, some in held.items()},
         pairs={name: pair_error(some, calibration) for name, some in held.items()},
+        thresholds=thresholds(calibration, unseen),
     )
 
 
@@ -108,6 +124,7 @@ def report(found: Fitted) -> dict[str, Any]:
         "commit": commit(),
         "versions": versions(),
         "calibration": found.calibration.write(),
+        "thresholds": [asdict(row) for row in found.thresholds],
         "texts": {
             name: {
                 "documents": found.after[name].documents,
@@ -204,6 +221,19 @@ def keep_below(calibration: Calibration, weighed: Sequence[tuple[Observed, float
     last = np.append(np.diff(said[surest]) < 0, True)  # equal confidences are taken or left together
     enough = np.flatnonzero(last & (mean >= ENOUGH))
     return float(said[surest][enough[-1]]) if len(enough) else 1.0
+
+
+def thresholds(calibration: Calibration, weighed: Sequence[tuple[Observed, float]]) -> tuple[ThresholdRow, ...]:
+    """The share of orders at or above each of a few confidences, and how much of them is right."""
+    said = np.array([calibration.confidence(one.evidence) for one, _ in weighed])
+    weight = np.array([each for _, each in weighed])
+    share = np.array([one.share for one, _ in weighed])
+    rows = []
+    for confidence in CONFIDENCES:
+        taken = weight * (said >= confidence)
+        right = round(float(taken @ share / taken.sum()), 4) if taken.any() else None
+        rows.append(ThresholdRow(confidence, round(float(taken.sum() / weight.sum()), 4), right))
+    return tuple(rows)
 
 
 def logistic(features: FloatArray, share: FloatArray, weight: FloatArray) -> FloatArray:
