@@ -65,7 +65,7 @@ class NeverSure:
     def __init__(self) -> None:
         self.sizes: list[int] = []
 
-    def order_many(self, documents: Iterable[Document | Sequence[str]], *, n_best: int = 5) -> Iterator[Ordering]:
+    def order_many(self, documents: Iterable[Document | Sequence[str]]) -> Iterator[Ordering]:
         for document in documents:
             size = len(tuple(document))  # type: ignore[arg-type]
             self.sizes.append(size)

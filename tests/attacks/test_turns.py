@@ -11,10 +11,11 @@ import pytest
 
 from tests.serve.fake import FakeOrderer
 from unshuffle.serve.batching import Batcher
-from unshuffle.serve.jobs import Busy, Search, TooSlow
+from unshuffle.serve.jobs import Busy, TooSlow
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
 from unshuffle.steps import Steps
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 SHORT = Document(("one 1", "two 2"), id="short")
@@ -59,10 +60,10 @@ def test_a_short_request_waits_for_at_most_one_slice(hostile: int) -> None:
     model = Recorder(seconds_a_call=0.02)
 
     async def client(batcher: Batcher) -> None:
-        long = [asyncio.ensure_future(batcher.order([LONG] * 12, [600.0] * 12, Search())) for _ in range(hostile)]
+        long = [asyncio.ensure_future(batcher.order([LONG] * 12, [600.0] * 12, OrderOptions())) for _ in range(hostile)]
         await until(lambda: len(model.calls) > 0)
         before = len(model.calls)
-        await batcher.order([SHORT], [5.0], Search())
+        await batcher.order([SHORT], [5.0], OrderOptions())
         assert ["short"] in model.calls[before : before + 2]
         assert sum(map(len, model.calls)) < 12 * hostile
         assert [len(found) for found in await asyncio.gather(*long)] == [12] * hostile
@@ -76,7 +77,7 @@ def test_long_requests_take_turns_among_themselves() -> None:
     first, second = (Document(("a 1", "b 2"), id=name) for name in ("first", "second"))
 
     async def client(batcher: Batcher) -> None:
-        await asyncio.gather(*(batcher.order([one] * 6, [900.0] * 6, Search()) for one in (first, second)))
+        await asyncio.gather(*(batcher.order([one] * 6, [900.0] * 6, OrderOptions()) for one in (first, second)))
 
     with_batcher(model, Batching(), client)
     assert model.calls == [["first"], ["second"]] * 6
@@ -86,7 +87,7 @@ def test_answers_of_a_long_request_keep_their_order() -> None:
     documents = [Document((f"b {number + 1}", f"a {number}"), id=str(number)) for number in range(9)]
 
     async def client(batcher: Batcher) -> list[str]:
-        return [found.id for found in await batcher.order(documents, [400.0] * 9, Search())]
+        return [found.id for found in await batcher.order(documents, [400.0] * 9, OrderOptions())]
 
     assert with_batcher(FakeOrderer(), Batching(), client) == [str(number) for number in range(9)]
 
@@ -107,8 +108,8 @@ def test_a_client_that_has_gone_ends_its_work_between_two_steps() -> None:
         await until(lambda: len(done) > 2)
         work.cancel()
         left = len(done)
-        await batcher.order([SHORT], [5.0], Search())
-        await batcher.order([SHORT], [5.0], Search())
+        await batcher.order([SHORT], [5.0], OrderOptions())
+        await batcher.order([SHORT], [5.0], OrderOptions())
         return left
 
     left = with_batcher(FakeOrderer(), Batching(), client)
@@ -133,12 +134,12 @@ def test_clients_that_have_gone_leave_their_places_in_the_queue() -> None:
     async def client(batcher: Batcher) -> None:
         for cost in (2.0, 9_000.0):
             for _ in range(5):
-                work = [asyncio.ensure_future(batcher.order([LONG] * 2, [cost] * 2, Search())) for _ in range(2)]
+                work = [asyncio.ensure_future(batcher.order([LONG] * 2, [cost] * 2, OrderOptions())) for _ in range(2)]
                 await asyncio.sleep(0)
                 for one in work:
                     one.cancel()
                 await asyncio.sleep(0)
-        assert len(await batcher.order([SHORT] * 4, [1.0] * 4, Search())) == 4
+        assert len(await batcher.order([SHORT] * 4, [1.0] * 4, OrderOptions())) == 4
 
     with_batcher(model, config, client)
 
@@ -148,12 +149,13 @@ def test_long_requests_cannot_fill_the_queue_of_short_ones() -> None:
 
     async def client(batcher: Batcher) -> None:
         long = [
-            asyncio.ensure_future(batcher.order([LONG] * 64, [500.0] * 64, Search())) for _ in range(Batching().long)
+            asyncio.ensure_future(batcher.order([LONG] * 64, [500.0] * 64, OrderOptions()))
+            for _ in range(Batching().long)
         ]
         await asyncio.sleep(0)
         with pytest.raises(Busy, match="long"):
-            await batcher.order([LONG] * 64, [500.0] * 64, Search())
-        assert await batcher.order([SHORT], [5.0], Search())
+            await batcher.order([LONG] * 64, [500.0] * 64, OrderOptions())
+        assert await batcher.order([SHORT], [5.0], OrderOptions())
         for one in long:
             one.cancel()
 
@@ -190,7 +192,7 @@ def test_one_hostile_client_does_not_triple_the_wait_of_eight_honest_ones() -> N
             waits = []
             for _ in range(rounds):
                 began = time.monotonic()
-                await batcher.order([SHORT], [100.0], Search())
+                await batcher.order([SHORT], [100.0], OrderOptions())
                 waits.append(time.monotonic() - began)
             return waits
 
@@ -199,7 +201,7 @@ def test_one_hostile_client_does_not_triple_the_wait_of_eight_honest_ones() -> N
     async def attacked(batcher: Batcher) -> list[float]:
         async def attack(beam: int) -> None:
             while True:
-                await batcher.order([LONG] * 64, [100.0] * 64, Search(beam))
+                await batcher.order([LONG] * 64, [100.0] * 64, OrderOptions(beam=beam))
 
         hostile = [asyncio.ensure_future(attack(beam)) for beam in range(1, 9)]
         await asyncio.sleep(0.05)

@@ -12,11 +12,12 @@ from unshuffle.machine.memory import hand_back
 from unshuffle.result import Ordering
 from unshuffle.serve.contract import Model
 from unshuffle.serve.fairness import FairQueue
-from unshuffle.serve.jobs import Busy, Job, Search, TooSlow, Turn
+from unshuffle.serve.jobs import Busy, Job, TooSlow, Turn
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
 from unshuffle.serve.worker import ModelThread
 from unshuffle.steps import Steps
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 Result = TypeVar("Result")
@@ -65,9 +66,11 @@ class Batcher:
             self._collector.cancel()
         self._thread.stop()
 
-    async def order(self, documents: Sequence[Document], costs: Sequence[float], search: Search) -> list[Ordering]:
+    async def order(
+        self, documents: Sequence[Document], costs: Sequence[float], options: OrderOptions
+    ) -> list[Ordering]:
         """The best orders, found together with those of other requests."""
-        what = {"documents": tuple(documents), "costs": tuple(costs), "search": search}
+        what = {"documents": tuple(documents), "costs": tuple(costs), "options": options}
         orderings: list[Ordering] = await self._submit(sum(costs), **what)
         return orderings
 
@@ -171,19 +174,11 @@ class Batcher:
         if first.steps is not None:
             with self._meters.work("other", 1):
                 return [_step(first.steps)]
-        search = first.search or Search()
         documents = [document for part in turn.documents for document in part]
         with self._meters.work("parse", len(documents)):
             parsed = list(self._model.parser.mentions(documents))
         with self._meters.work("order", len(documents)):
-            found = self._model.order_many(
-                parsed,
-                beam=search.beam,
-                n_best=search.n_best,
-                keep_if_unsure=search.keep_if_unsure,
-                constraints=search.constraints,
-                batch_size=self._config.documents,
-            )
+            found = self._model.order_many(parsed, first.options, batch_size=self._config.documents)
             orderings = iter(list(found))
         for job, part in zip(turn.jobs, turn.documents, strict=True):
             job.found.extend(next(orderings) for _ in part)

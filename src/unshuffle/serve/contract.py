@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.steps import Steps
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 
@@ -39,11 +39,8 @@ class Model(Protocol):
     def order_many(
         self,
         documents: Iterable[Document | Sequence[str]],
+        options: OrderOptions | None = None,
         *,
-        beam: int | None = None,
-        n_best: int = 5,
-        keep_if_unsure: float | None = None,
-        constraints: Constraints | None = None,
         batch_size: int = 32,
     ) -> Iterator[Ordering]:
         """The best order of each document, in the order in which they came."""

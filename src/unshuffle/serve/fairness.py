@@ -110,7 +110,7 @@ class FairQueue:
             cost = ranked[0].cost
             for job in ranked[1:]:
                 fits = size + job.size <= self._config.documents and cost + job.cost <= TOGETHER * self._config.slice
-                if fits and job.steps is None and job.search == ranked[0].search:
+                if fits and job.steps is None and job.options == ranked[0].options:
                     taken.append(job)
                     size += job.size
                     cost += job.cost

@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Ordering
 from unshuffle.steps import Steps
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 
@@ -24,16 +24,6 @@ class TooSlow(Exception):
     """A request was not answered in time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """Options that all documents of one model call share."""
-
-    beam: int | None = None
-    n_best: int = 5
-    keep_if_unsure: float | None = None
-    constraints: Constraints | None = None
-
-
 @dataclass(slots=True, eq=False)
 class Job:
     """What one request wants of the model: documents put in order, or other work in steps."""
@@ -45,7 +35,7 @@ class Job:
     documents: tuple[Document, ...] = ()
     costs: tuple[float, ...] = ()
     """Of each document."""
-    search: Search | None = None
+    options: OrderOptions | None = None
     steps: Steps[Any] | None = None
     found: list[Ordering] = field(default_factory=list)
     """The answers so far, for the first documents."""

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from unshuffle.errors import DataError
+from unshuffle.exercises.exercise import label
 from unshuffle.exercises.make import exercise_steps
-from unshuffle.exercises.sheet import label
 from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
 from unshuffle.serve.batching import Batcher
@@ -26,7 +26,6 @@ from unshuffle.serve.cost import (
     reading_cost,
     score_cost,
 )
-from unshuffle.serve.jobs import Search
 from unshuffle.serve.limits import Text, read_constraints, read_text
 from unshuffle.serve.requests import BatchRequest, ExerciseRequest, OrderRequest, Sentences
 from unshuffle.serve.schemas import (
@@ -41,6 +40,7 @@ from unshuffle.serve.schemas import (
 )
 from unshuffle.serve.settings import Settings
 from unshuffle.steps import Steps
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 Result = TypeVar("Result")
@@ -87,9 +87,13 @@ class Routes:
         (text,) = await self._read([asked], request)
         cost = order_cost(text.sentences, asked.beam, asked.n_best)
         check_document_cost(cost, self.limits)
-        known = read_constraints(asked, len(text.sentences))
-        search = Search(asked.beam, asked.n_best, asked.keep_if_unsure, known)
-        (ordering,) = await self.batcher.order([Document(text.sentences, id=asked.id)], [cost], search)
+        options = OrderOptions(
+            beam=asked.beam,
+            n_best=asked.n_best,
+            keep_if_unsure=asked.keep_if_unsure,
+            constraints=read_constraints(asked, len(text.sentences)),
+        )
+        (ordering,) = await self.batcher.order([Document(text.sentences, id=asked.id)], [cost], options)
         return await asyncio.to_thread(lambda: answer(_ordering(ordering, text)))
 
     async def order_batch(self, asked: BatchRequest, request: Request) -> Response:
@@ -104,8 +108,8 @@ class Routes:
             check_document_cost(cost, self.limits, f"documents[{place}].")
         check_request_cost(sum(costs), self.limits, "Send fewer documents at once, or a smaller beam.")
         documents = [Document(text.sentences, id=one.id) for text, one in zip(texts, asked.documents, strict=True)]
-        search = Search(asked.beam, asked.n_best, asked.keep_if_unsure)
-        orderings = await self.batcher.order(documents, costs, search)
+        options = OrderOptions(beam=asked.beam, n_best=asked.n_best, keep_if_unsure=asked.keep_if_unsure)
+        orderings = await self.batcher.order(documents, costs, options)
         pairs = list(zip(orderings, texts, strict=True))
         # An answer can have megabytes: it is written, too, where nobody else has to wait for it.
         return await asyncio.to_thread(lambda: answer({"orderings": [_ordering(*pair) for pair in pairs]}))
@@ -138,7 +142,7 @@ class Routes:
         advice = f"Send fewer or shorter sentences{', or set mend to false' if asked.mend else ''}."
         check_request_cost(cost, self.limits, advice)
         steps = exercise_steps(self.model, text.sentences, seed=asked.seed, margin=asked.margin, mend=asked.mend)
-        made = await self.batcher.run(steps, cost)
+        (made,) = await self.batcher.run(steps, cost)
         labels = [label(item) for item in range(len(made.items))]
         return answer({**made.to_json(), "labels": labels, "warnings": text.warnings})
 

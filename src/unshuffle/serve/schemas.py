@@ -154,6 +154,14 @@ class ProposalAnswer(BaseModel):
     result: list[str]
 
 
+class RivalAnswer(BaseModel):
+    """The most probable order other than the right one."""
+
+    order: list[int]
+    probability: float
+    why: str
+
+
 class ExerciseAnswer(BaseModel):
     """An exercise with its answer key."""
 
@@ -165,6 +173,7 @@ class ExerciseAnswer(BaseModel):
     difficulty: Literal["easy", "medium", "hard"]
     seed: int
     reason: str
+    rival: RivalAnswer | None
     proposals: list[ProposalAnswer]
     changes: list[str]
     warnings: Warnings

@@ -19,7 +19,7 @@ from unshuffle.decode.search.walk import Stepwise, choices_along
 from unshuffle.graph.batch import Item, collate
 from unshuffle.result import Coherence, Move, Transition
 from unshuffle.seeds import derived
-from unshuffle.steps import Steps, finish
+from unshuffle.steps import Steps
 from unshuffle.system.network import Network
 
 ALL_ORDERS = 6
@@ -41,14 +41,12 @@ EQUAL = 1e-5
 Order = tuple[int, ...]
 
 
-def coherence_of(network: Network, item: Item, *, device: torch.device, seed: int = 0) -> Coherence:
-    """Scores the order in which the item stands; the text is read once, and only the decoder runs for each order."""
-    return finish(coherence_steps(network, item, device=device, seed=seed))
-
-
 @torch.inference_mode()
 def coherence_steps(network: Network, item: Item, *, device: torch.device, seed: int = 0) -> Steps[Coherence]:
-    """The same in steps: the text is read in the first, some orders are scored in each of the others."""
+    """Scores the order in which the item stands.
+
+    The text is read once, in the first step; in each of the others only the decoder runs, for some orders.
+    """
     size = item.graph.sentences
     if size == 1:
         return Coherence(probability=1.0, log_probability=0.0, percentile=100.0, transitions=(), moves=())
