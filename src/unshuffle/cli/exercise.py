@@ -34,10 +34,10 @@ def exercise(
     mend: Annotated[bool, typer.Option(help="Drop or merge sentences until the order is unambiguous.")] = False,
 ) -> None:
     """Make a scrambled-sentence exercise with an answer key; leaves with code 1 if its order is ambiguous."""
-    from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.models import load_orderer
 
     sentences = split_sentences(_read(file))
-    made = make_exercise(Orderer.from_pretrained(model), sentences, seed=seed, margin=margin, mend=mend)
+    made = make_exercise(load_orderer(model), sentences, seed=seed, margin=margin, mend=mend)
     typer.echo(_write(made, form, title), nl=False)
     if not made.unambiguous:
         typer.echo(f"ambiguous: {made.reason}.{_advice(made, mend=mend)}", err=True)

@@ -55,9 +55,6 @@ def order(
         str, typer.Option(help="a,a,b: the source of each sentence; those of one source keep their input order.")
     ] = "",
     device: Device = "cpu",
-    compile: Annotated[
-        bool, typer.Option("--compile", help="Compile a BERT encoder first; needs a C++ compiler, pays for many.")
-    ] = False,
     form: OutputForm = Form.text,
     out: OutputFile = None,
     on_error: Broken = OnError.stop,
@@ -69,9 +66,9 @@ def order(
     constraints = read_constraints(before or [], fixed or [], sources)
     reading = Reading(file, text, input, unit, on_error)
     shown, ordered = tee(reading.documents())
-    from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.models import load_orderer
 
-    orderer = Orderer.from_pretrained(model, device=device, parser=parser, compile=compile)
+    orderer = load_orderer(model, device=device, parser=parser)
     orderings = orderer.order_many(
         ordered, beam=beam, n_best=n_best, keep_if_unsure=keep_if_unsure, constraints=constraints
     )

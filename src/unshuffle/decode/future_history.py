@@ -21,13 +21,14 @@ from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, padded
 from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.parts.config import PartConfig
 
 AT_ONCE = 16_384
 """Pairs whose vectors are computed together in search."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FutureHistoryConfig:
+class FutureHistoryConfig(PartConfig):
     """Pointer with future and history modules; the defaults are those of IRSE-GRN+FHDecoder (Lai et al., 5)."""
 
     attention_width: Annotated[int, Ge(0)] = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, Self
 
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
@@ -13,15 +13,17 @@ from unshuffle.decode.search.beam import Memory, beam_search
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.follow import Followed
 from unshuffle.decode.search.prefix_memory import PrefixMemory
+from unshuffle.decode.search.walk import Stepwise
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.decode.transformer.pretrained import PretrainedMemory, architecture_of, load_decoder
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError
 from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkersConfig:
+class MarkersConfig(PartConfig):
     """Marker decoder: a pretrained one from a folder, or a small one of its own."""
 
     markers: Annotated[int, Ge(2)] = 40
@@ -37,17 +39,15 @@ class MarkersConfig:
     hidden: Annotated[int, Ge(1)] = 1024
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
 
+    def resolved(self) -> Self:
+        """The same with its architecture filled in; weights still come from the source."""
+        if not self.source or self.architecture:
+            return self
+        return replace(self, architecture=architecture_of(self.source))
 
-def resolved(config: MarkersConfig) -> MarkersConfig:
-    """The same with its architecture filled in; weights still come from the source."""
-    if not config.source or config.architecture:
-        return config
-    return replace(config, architecture=architecture_of(config.source))
-
-
-def detached(config: MarkersConfig) -> MarkersConfig:
-    """The same without its source, as a model folder that holds the weights should keep it."""
-    return replace(resolved(config), source="")
+    def detached(self) -> Self:
+        """The same without its source, as a model folder that holds the weights should keep it."""
+        return replace(self.resolved(), source="")
 
 
 class MarkerMemory(Memory[Any], Protocol):
@@ -59,7 +59,7 @@ class MarkerMemory(Memory[Any], Protocol):
 
 
 @decoders.register("markers", MarkersConfig)
-class Markers(nn.Module):
+class Markers(Stepwise):
     """Sentence k of the input carries marker k; markers are generated one by one, never one twice.
 
     ReBART generates freely and repairs afterwards. Its encoder is here the sentence encoder (best one that reads the
@@ -70,7 +70,7 @@ class Markers(nn.Module):
 
     def __init__(self, config: MarkersConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         super().__init__()
-        self.config = config = resolved(config)
+        self.config = config = config.resolved()
         self.pretrained: nn.Module | None = None
         self.decoder: PrefixDecoder | None = None
         own = config.width

@@ -13,9 +13,11 @@ from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.search.beam import Memory, Prefix, beam_search, picked
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.walk import Stepwise
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch, padded, taken
 from unshuffle.layers.recurrence import Layout, read_one_way
+from unshuffle.parts.config import PartConfig
 
 LARGEST = 20.0
 """Queries and keys beyond this go through tanh itself; single precision reaches exp(88)."""
@@ -24,7 +26,7 @@ CACHED = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointerConfig:
+class PointerConfig(PartConfig):
     """Pointer decoder; its LSTM is as wide as the document state."""
 
     attention_width: Annotated[int, Ge(0)] = 0
@@ -32,10 +34,8 @@ class PointerConfig:
 
 
 @decoders.register("pointer", PointerConfig)
-class Pointer(nn.Module):
+class Pointer(Stepwise):
     """Starts from the document state; keys are [encoder vector; state], inputs are encoder vectors."""
-
-    order_sensitive = False
 
     def __init__(self, config: PointerConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         super().__init__()

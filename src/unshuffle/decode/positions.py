@@ -15,14 +15,16 @@ from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys, content_ranks
 from unshuffle.decode.search.follow import Followed
 from unshuffle.decode.search.tables import TableMemory, led_by, order_log_probability
+from unshuffle.decode.search.walk import Stepwise
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.parts.config import PartConfig
 from unshuffle.rank.positions import by_positions
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionsConfig:
+class PositionsConfig(PartConfig):
     """Place queries over the sentences of a document."""
 
     width: Annotated[int, Ge(1)] = 256
@@ -36,14 +38,12 @@ class PositionsConfig:
 
 
 @decoders.register("positions", PositionsConfig)
-class Positions(nn.Module):
+class Positions(Stepwise):
     """Place codes, from the start and from the end, attend to the sentences and point at one each, all at once.
 
     The order is the assignment with the highest sum (Hungarian method). Its probability is that of choosing place by
     place among the sentences not yet used, which is normalised over all orders.
     """
-
-    order_sensitive = False
 
     def __init__(self, config: PositionsConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         super().__init__()

@@ -15,14 +15,16 @@ from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.follow import Followed
 from unshuffle.decode.search.tables import TableMemory, order_log_probability
+from unshuffle.decode.search.walk import Stepwise
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch, add_into, padded
 from unshuffle.graph.pairs import ordered_pairs
 from unshuffle.layers.dropout import Dropout
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoresConfig:
+class ScoresConfig(PartConfig):
     """Score of each sentence and the loss that teaches it; listwise was best in the paper."""
 
     hidden: Annotated[int, Ge(0)] = 0
@@ -35,10 +37,8 @@ class ScoresConfig:
 
 
 @decoders.register("scores", ScoresConfig)
-class Scores(nn.Module):
+class Scores(Stepwise):
     """Sorts by score; an order's probability is Plackett and Luce's, whichever loss the scores were trained by."""
-
-    order_sensitive = False
 
     def __init__(self, config: ScoresConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         super().__init__()

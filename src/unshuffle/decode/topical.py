@@ -16,10 +16,11 @@ from unshuffle.decode.search.follow import Followed
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, padded
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopicalPointerConfig:
+class TopicalPointerConfig(PartConfig):
     """Pointer with topical matching."""
 
     topics: Annotated[int, Ge(1)] = 100

@@ -14,13 +14,15 @@ from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.follow import Followed
 from unshuffle.decode.search.prefix_memory import PrefixMemory
+from unshuffle.decode.search.walk import Stepwise
 from unshuffle.decode.transformer.blocks import FusedBlock, PrefixDecoder, place_codes
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformerPointerConfig:
+class TransformerPointerConfig(PartConfig):
     """Transformer decoder with fusion gates; the defaults are HAN's."""
 
     width: Annotated[int, Ge(1)] = 512
@@ -32,13 +34,11 @@ class TransformerPointerConfig:
 
 
 @decoders.register("transformer_pointer", TransformerPointerConfig)
-class TransformerPointer(nn.Module):
+class TransformerPointer(Stepwise):
     """Inputs are encoder vectors, what is looked at and pointed at are sentence states; a learnt vector starts.
 
     HAN's start is a sentence of its own that also means the end; here every order ends when nothing is left.
     """
-
-    order_sensitive = False
 
     def __init__(
         self, config: TransformerPointerConfig, *, width: int, encoded_width: int, pair_width: int = 0

@@ -8,17 +8,18 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.encoders.messages.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.messages.mentions import MentionMessages, RelationMessages
 from unshuffle.graph.batch import GraphBatch, add_into, taken
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.gru import SharedGRU, SplitGRU
+from unshuffle.parts.config import PartConfig
 from unshuffle.text.document import Role
 
 
 @dataclass(frozen=True, kw_only=True)
-class GRNConfig:
+class GRNConfig(PartConfig):
     """Graph recurrent network; the defaults are the paper's."""
 
     steps: Annotated[int, Ge(1)] = 3
@@ -64,10 +65,8 @@ class _Updates:
 
 
 @paragraph_encoders.register("grn", GRNConfig)
-class GRN(nn.Module):
+class GRN(ParagraphEncoder):
     """Nodes read their neighbours' messages and the document state, a few times over."""
-
-    order_sensitive = False
 
     def __init__(self, config: GRNConfig, *, width: int, entity_input: int) -> None:
         super().__init__()

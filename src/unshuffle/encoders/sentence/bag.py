@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Ge, Lt
-from torch import Tensor, nn
+from torch import Tensor
 
-from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
@@ -16,7 +16,7 @@ from unshuffle.layers.segments import segment_mean, segment_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class BagConfig:
+class BagConfig(SentenceEncoderConfig):
     """Bag-of-words sentence encoder; a sentence is as wide as a word."""
 
     word_width: Annotated[int, Ge(1)] = 100
@@ -26,11 +26,8 @@ class BagConfig:
 
 
 @sentence_encoders.register("bag", BagConfig)
-class Bag(nn.Module):
+class Bag(SentenceEncoder):
     """Knows which words a sentence has and nothing of their order."""
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: BagConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

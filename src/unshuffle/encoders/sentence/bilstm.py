@@ -9,7 +9,7 @@ import torch
 from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch, taken
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
@@ -17,7 +17,7 @@ from unshuffle.layers.recurrence import Layout, read_to_the_ends
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiLSTMConfig:
+class BiLSTMConfig(SentenceEncoderConfig):
     """Bidirectional LSTM sentence encoder."""
 
     width: Annotated[int, Ge(2), MultipleOf(2)] = 512
@@ -29,11 +29,8 @@ class BiLSTMConfig:
 
 
 @sentence_encoders.register("bilstm", BiLSTMConfig)
-class BiLSTM(nn.Module):
+class BiLSTM(SentenceEncoder):
     """Reads a sentence from both ends; its vector is where the two readers stop."""
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: BiLSTMConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

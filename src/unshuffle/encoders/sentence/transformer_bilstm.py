@@ -9,6 +9,7 @@ from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, read_pieces
 from unshuffle.graph.batch import Batch, taken
@@ -33,11 +34,8 @@ class TransformerBiLSTMConfig(PretrainedConfig):
 
 
 @sentence_encoders.register("transformer_bilstm", TransformerBiLSTMConfig)
-class TransformerBiLSTM(nn.Module):
+class TransformerBiLSTM(PiecesEncoder):
     """The paper's encoder with words in context in place of word vectors; marks are read like words."""
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: TransformerBiLSTMConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.encoders.pretrained.bert import Bert
+from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import (
     Pieces,
@@ -19,7 +20,7 @@ from unshuffle.encoders.pretrained.pieces import (
     place_of_piece,
     read_pieces,
 )
-from unshuffle.encoders.pretrained.runners import Stretch
+from unshuffle.encoders.pretrained.runners import LayerRange, Runnable
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch, add_into, taken
 from unshuffle.layers.dropout import Dropout
@@ -42,16 +43,13 @@ class TransformerSetConfig(PretrainedConfig):
 
 
 @sentence_encoders.register("transformer_set", TransformerSetConfig)
-class TransformerSet(nn.Module):
+class TransformerSet(PiecesEncoder):
     """A sentence is the mean of its word pieces, an entity that of its mentions.
 
     Positions count within a sentence, and attention tells only whether two pieces are of the same one: permuting the
     sentences permutes the vectors and changes nothing else. It costs what reading the sentences one by one does, and a
     pronoun can look for its noun.
     """
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: TransformerSetConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()
@@ -96,12 +94,12 @@ class TransformerSet(nn.Module):
         ]
         return self.pieces.climb(states, groups, *self._meeting, SCALE * self.apart)
 
-    def stretches(self) -> list[Stretch]:
+    def runnables(self) -> list[Runnable]:
         """The layers in which sentences are alone, and those in which they meet."""
-        model, (first, last) = self.pieces.model, self._meeting
-        assert isinstance(model, Bert)
-        above = Stretch(model, first, last, SCALE * self.apart.detach())
-        return [Stretch(model, 0, first), above] if first else [above]
+        (whole,) = (runnable.layers for runnable in self.pieces.runnables())
+        first, last = self._meeting
+        above = Runnable(self.pieces, LayerRange(whole.model, first, last, SCALE * self.apart.detach()))
+        return [Runnable(self.pieces, LayerRange(whole.model, 0, first)), above] if first else [above]
 
     @property
     def _meeting(self) -> tuple[int, int]:
