@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
+from unshuffle.parts.config import PartConfig
 from unshuffle.parts.registry import Registry
 
 
@@ -100,4 +101,4 @@ class Decoder(nn.Module):
         return scored
 
 
-decoders: Registry[Decoder] = Registry("decoder", Decoder)
+decoders: Registry[Decoder] = Registry("decoder", Decoder, PartConfig)

@@ -176,7 +176,7 @@ def _add(table: Tensor, said: PairVectors, weight: Tensor, graph: GraphBatch, ro
     document = graph.document_of_sentence[candidate]
     longest = graph.sizes.max()
     cell = (document * longest + row[other]) * longest + candidate - graph.first_sentence[document]
-    table.index_add_(0, cell, functional.linear(said.vectors, weight))
+    table.index_add_(0, cell, functional.linear(said.vectors, weight).to(table.dtype))
 
 
 def _moved_on(table: Tensor, steps: int) -> Tensor:

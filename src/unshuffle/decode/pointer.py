@@ -16,6 +16,7 @@ from unshuffle.decode.search.follow import Followed
 from unshuffle.decode.search.walk import Stepwise
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch, padded, taken
+from unshuffle.layers.precision import single
 from unshuffle.layers.recurrence import Layout, read_one_way
 from unshuffle.parts.config import PartConfig
 
@@ -144,6 +145,7 @@ class Attention:
     """
 
     def __init__(self, pointer: Pointer, keys: Tensor) -> None:
+        (keys,) = single(keys)
         self.pointer = pointer
         self.keys = keys  # (documents, longest, attention)
         self.grown = (2 * keys).exp_() if _bounded(keys) else None
@@ -152,7 +154,7 @@ class Attention:
     @torch.no_grad()
     def __call__(self, hidden: Tensor, document: Tensor) -> Tensor:
         """(rows, width), (rows,) -> (rows, longest)."""
-        query = self.pointer.query(hidden)
+        (query,) = single(self.pointer.query(hidden))
         if self.grown is None or not _bounded(query):
             return self.pointer.attend(hidden, self.keys.index_select(0, document))
         weight = self.pointer.score.weight[0]

@@ -118,4 +118,4 @@ class ParagraphEncoder(nn.Module):
 
 
 sentence_encoders: Registry[SentenceEncoder] = Registry("sentence_encoder", SentenceEncoder, SentenceEncoderConfig)
-paragraph_encoders: Registry[ParagraphEncoder] = Registry("paragraph_encoder", ParagraphEncoder)
+paragraph_encoders: Registry[ParagraphEncoder] = Registry("paragraph_encoder", ParagraphEncoder, PartConfig)

@@ -9,6 +9,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from unshuffle.layers.precision import single
 from unshuffle.layers.shared_linear import Shared
 
 
@@ -59,7 +60,7 @@ class SharedGRU:
             candidate = torch.tanh(torch.addcmul(candidate, reset, self._bias))
             fresh: Tensor = candidate - update * candidate
             return fresh
-        new: Tensor = _Update.apply(gates, self._hidden(state), self._bias, state)  # type: ignore[no-untyped-call]
+        new: Tensor = _Update.apply(*single(gates, self._hidden(state), self._bias, state))  # type: ignore[no-untyped-call]
         return new
 
 

@@ -15,6 +15,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from unshuffle.layers.precision import single
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -218,5 +220,6 @@ def _both_ways(lstm: nn.LSTM, words: Tensor, layout: Layout, rows: Tensor | None
 
 def _side_by_side(projected: Tensor, recurrent: Tensor, layout: Layout) -> tuple[Tensor, Tensor]:
     ends = layout.last[layout.order]
+    projected, recurrent = single(projected, recurrent)
     found: tuple[Tensor, Tensor] = _SideBySide.apply(projected, recurrent, layout.previous, ends, layout.sizes)  # type: ignore[no-untyped-call]
     return found

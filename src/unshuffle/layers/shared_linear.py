@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from unshuffle.layers.precision import autocasts
+
 
 @dataclass(slots=True)
 class _Uses:
@@ -28,7 +30,7 @@ class Shared:
         self.layer = layer
         self._uses = _Uses()
         self._ticket: Tensor | None = None
-        if torch.is_grad_enabled() and layer.weight.requires_grad:
+        if torch.is_grad_enabled() and layer.weight.requires_grad and not autocasts(layer.weight.device):
             self._ticket = _Weight.apply(layer.weight, self._uses)  # type: ignore[no-untyped-call]
 
     def __call__(self, rows: Tensor) -> Tensor:

@@ -50,10 +50,10 @@ def _refuse_unknown(where: str, config: type, options: Mapping[str, Any]) -> Non
 class Registry(Generic[Part]):
     """Turns `{"kind": "grn", "steps": 2}` into a config, and a config into its module."""
 
-    def __init__(self, slot: str, part: type[Part] | None = None, config: type[PartConfig] = PartConfig) -> None:
+    def __init__(self, slot: str, part: type[Part] | None = None, config: type[PartConfig] | None = None) -> None:
         """`part`, `config`: what every part of the slot and its configuration must inherit from."""
         self.slot = slot
-        self._bases: tuple[type, type] = part or object, config
+        self._bases: tuple[type, type] = part or object, config or object
         self._parts: dict[str, tuple[type, type[Part]]] = {}
 
     def register(self, kind: str, config: type) -> Callable[[type[Part]], type[Part]]:

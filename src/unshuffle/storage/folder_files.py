@@ -23,8 +23,11 @@ class FolderFiles:
         return (self.folder / name).is_file()
 
     def read(self, file: Path, most: int | None = None) -> bytes:
-        """A file of the folder, of at most `most` bytes; OSError where it is not there."""
-        inside, found = self.folder.resolve(), file.resolve(strict=True)
+        """A file of the folder, of at most `most` bytes."""
+        try:
+            inside, found = self.folder.resolve(), file.resolve(strict=True)
+        except OSError as error:
+            raise ConfigError(f"{file}: it cannot be read ({error.strerror}). Copy the whole model folder.") from None
         if not found.is_relative_to(inside) or not stat.S_ISREG(found.stat().st_mode):
             raise ConfigError(f"{file}: it is not a regular file of the model folder. Copy the file into the folder.")
         if most is not None and found.stat().st_size > most:

@@ -6,7 +6,6 @@ import logging
 
 from unshuffle.encoders.pretrained.onnx_runner import OnnxRunner, onnx_is_here
 from unshuffle.encoders.pretrained.runners import Runnable
-from unshuffle.errors import ConfigError
 from unshuffle.storage.folder_files import FolderFiles
 from unshuffle.system.network import Network
 
@@ -31,9 +30,5 @@ def use_onnx(network: Network, files: FolderFiles) -> bool:
     for name, runnable in wanted.items():
         file = files.folder / name
         most = 4 * sum(value.numel() for value in runnable.pieces.parameters()) + HEADER
-        try:
-            content = files.read(file, most=most)
-        except OSError as error:
-            raise ConfigError(f"{file}: it cannot be read ({error.strerror}). Copy the whole folder.") from None
-        runnable.run_by(OnnxRunner(content, where=str(file)))
+        runnable.run_by(OnnxRunner(files.read(file, most=most), where=str(file)))
     return bool(wanted)
