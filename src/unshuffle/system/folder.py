@@ -113,8 +113,9 @@ def load_model(name: str, *, device: str | torch.device = "cpu", accelerated: bo
     folder = files.folder
     tokenizer = Tokenizer.read(folder / TOKENIZER, config.tokens.longest, read=files.read)
     tensors = unpacked(read_tensors(folder / WEIGHTS, read=files.read))
-    _check(_planned(config, tokenizer.size, folder), tensors, folder)
-    network = Network(config, words=tokenizer.size)
+    with torch.random.fork_rng(devices=[]):  # what a fresh network draws is nobody else's business
+        _check(_planned(config, tokenizer.size, folder), tensors, folder)
+        network = Network(config, words=tokenizer.size)
     _fill(network, tensors, folder)
     network.to(torch.device(device)).eval()
     if accelerated:
