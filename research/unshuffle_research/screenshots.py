@@ -1,6 +1,6 @@
 """Takes the pictures of the page that the README shows: light, dark, phone and exercise.
 
-Run a service first, then: python recipes/screenshots.py --url http://127.0.0.1:8000 --out docs/images
+Run a service first, then: python -m unshuffle_research.screenshots --url http://127.0.0.1:8000 --out docs/images
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ import typer
 from playwright.sync_api import Browser, Page, sync_playwright
 
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
-WIDE = {"viewport": {"width": 1280, "height": 1000}}
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+WIDE: dict[str, Any] = {"viewport": {"width": 1280, "height": 1000}}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+    "device_scale_factor": 2,
+}
 
 
 def main(

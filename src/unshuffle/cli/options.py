@@ -8,38 +8,15 @@ from typing import Annotated
 
 import typer
 
+from unshuffle.text.formats import Format, OnBroken
+from unshuffle.text.split import Unit
+
 
 class Form(StrEnum):
     """How an answer is written."""
 
     text = "text"
     json = "json"
-
-
-class OnError(StrEnum):
-    """What to do with a record that cannot be read."""
-
-    stop = "stop"
-    skip = "skip"
-
-
-class Unit(StrEnum):
-    """What running text is cut into."""
-
-    sentence = "sentence"
-    paragraph = "paragraph"
-
-
-class Input(StrEnum):
-    """Formats of documents."""
-
-    LINES = "lines"
-    TEXT = "text"
-    JSONL = "jsonl"
-    CSV = "csv"
-    TSV = "tsv"
-    PARQUET = "parquet"
-    LOWER = "lower"
 
 
 class PrecisionChoice(StrEnum):
@@ -60,17 +37,16 @@ PrecisionName = Annotated[
     PrecisionChoice, typer.Option("--precision", help="bf16: products in bfloat16, weights stay in single precision.")
 ]
 InputFormat = Annotated[
-    Input | None, typer.Option("--input", "-i", help="Format; else the file's name tells it, and stdin is `lines`.")
+    Format | None, typer.Option("--input", "-i", help="Format; else the file's name tells it, and stdin is `lines`.")
 ]
-Broken = Annotated[OnError, typer.Option("--on-error", help="What to do with a record that cannot be read.")]
+Broken = Annotated[OnBroken, typer.Option("--on-error", help="What to do with a record that cannot be read.")]
 Units = Annotated[Unit, typer.Option("--unit", help="What running text is cut into and put in order.")]
+KeepIfUnsure = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER|auto",
+        help="Leave the input order where confidence is lower; `auto` takes the model's own threshold.",
+    ),
+]
 OutputForm = Annotated[Form, typer.Option("--format", "-f", help="How to write the answer.")]
 OutputFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file, whole or not at all.")]
-
-
-class Storage(StrEnum):
-    """How weights are stored."""
-
-    float32 = "float32"
-    float16 = "float16"
-    int8 = "int8"

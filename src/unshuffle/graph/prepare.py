@@ -48,7 +48,7 @@ class Preparer:
         return Saved((*files, *related.files), related.changes)
 
     def items(self, documents: Iterable[Document]) -> Iterator[Item]:
-        """One item a document."""
+        """One item per document."""
         for document in documents:
             yield self.item(document)
 

@@ -101,7 +101,7 @@ class FileRelatedness:
 
     @classmethod
     def read(cls, path: Path, threshold: float, *, read: Read = Path.read_bytes) -> FileRelatedness:
-        """Reads the file whole; it is a resource like a dictionary."""
+        """Reads the whole file into memory."""
         similarities: dict[tuple[str, str], float] = {}
         try:
             lines = read(path).decode("utf-8").split("\n")
@@ -133,7 +133,7 @@ class FileRelatedness:
         write_text(path, "".join(rows))
 
     def __call__(self, words: Sequence[str]) -> Related:
-        """Looks every pair of words up, whichever comes first in the file."""
+        """Looks up every pair of words, in either order."""
         found = [
             (first, second, self.similarities.get((min(one, other), max(one, other)), 0.0))
             for first, one in enumerate(words)

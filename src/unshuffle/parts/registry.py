@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from unshuffle.errors import ConfigError
 from unshuffle.parts.config import PartConfig
+from unshuffle.parts.installed import load_installed_parts
 
 Part = TypeVar("Part")
 
@@ -63,6 +64,9 @@ class Registry(Generic[Part]):
             for made, base in zip((part, config), self._bases, strict=True):
                 if not issubclass(made, base):
                     raise TypeError(f"{self.slot} '{kind}': {made.__name__} must inherit from {base.__name__}.")
+            if kind in self._parts and (taken := self._parts[kind][1]) is not part:
+                owner = f"{taken.__module__}.{taken.__qualname__}"
+                raise ConfigError(f"{self.slot} has a kind '{kind}' already: {owner}. Choose another name.")
             self._parts[kind] = config, part
             return part
 
@@ -73,9 +77,11 @@ class Registry(Generic[Part]):
         return sorted(self._parts)
 
     def read(self, options: dict[str, Any]) -> Any:
-        """`{"kind": "grn", "steps": 2}` -> GRNConfig(steps=2)."""
+        """`{"kind": "grn", "steps": 2}` -> GRNConfig(steps=2); an unknown kind may be another installed package's."""
         options = dict(options)
         kind = str(options.pop("kind", ""))
+        if kind and kind not in self._parts:
+            load_installed_parts()
         if kind not in self._parts:
             raise ConfigError(f"{self.slot} has no kind '{kind}'.{did_you_mean(kind, self._parts)}")
         return validated(self.slot, self._parts[kind][0], options)

@@ -14,10 +14,11 @@ from tqdm import tqdm
 from unshuffle.errors import DataError
 from unshuffle.machine.threads import idle_processors
 from unshuffle.text.document import Document
+from unshuffle.text.formats import SUFFIXES
 from unshuffle.text.parsing.cache import CachedParser
 from unshuffle.text.parsing.mentions import load_parser
 from unshuffle.text.parsing.parallel import parallel_nouns
-from unshuffle.text.readers.read import SUFFIXES, read_documents
+from unshuffle.text.readers.read import read_documents
 
 MANY = 5_000
 """Sentences that are worth the start of several processes."""

@@ -19,7 +19,7 @@ class NoneConfig(PartConfig):
 
 @paragraph_encoders.register("none", NoneConfig)
 class NoContext(ParagraphEncoder):
-    """Hands on what the sentence encoder said."""
+    """Passes on the encoder's vectors."""
 
     def __init__(self, config: NoneConfig, *, width: int, entity_input: int) -> None:
         super().__init__()
