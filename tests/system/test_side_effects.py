@@ -9,7 +9,7 @@ from tests.fixtures.tiny import save_tiny
 
 SCRIPT = """
 import json, logging, os, sys, warnings
-import torch
+import spacy, torch  # spaCy brings a logger and filters of its own when it is imported
 from unshuffle.system.orderer import Orderer
 
 def state():

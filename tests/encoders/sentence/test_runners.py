@@ -67,11 +67,6 @@ def test_a_layout_finds_every_piece_again() -> None:
     assert (layout.mask[:, 0, 0] == 0).equal(here)
 
 
-def test_a_layout_has_no_size_of_one() -> None:
-    layout = Layout.of(torch.tensor([[True]]))
-    assert layout.cells.shape == (2, 2) and layout.place.tolist() == [0]
-
-
 def test_onnx_in_32_bits_equals_torch(pieces: Pieces) -> None:
     expected = read(pieces)
     pieces.runners[ALL] = onnx_runner(pieces, int8=False)
