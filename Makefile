@@ -8,24 +8,35 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS := train,bert,plot,topics,exercises,serve
-TEST_EXTRAS := $(EXTRAS),sklearn,onnx,dev
+TEST_EXTRAS := $(EXTRAS),sklearn,onnx,hub-data,langchain,llama-index,ray,dev
+SPARK_EXTRAS := $(TEST_EXTRAS),spark
 WORKERS ?= 2
 PYTEST_ARGS ?= -m "not slow"
 FUZZ_SECONDS ?= 600
 FUZZ_SEED ?= 1
+SOAK_MINUTES ?= 30
+comma := ,
+
+# What is installed is what locks/ names, byte for byte; of torch, whose builds differ from machine to machine, the
+# version of constraints.txt. The project itself is built by the locked hatchling.
+LOCKED = $(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps
+OWN = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e . -e research
+LOCK = $(BIN)/uv pip compile -q --python-version 3.11 --generate-hashes --no-annotate --no-header -c constraints.txt \
+  --no-emit-package torch
 
 # A stamp is older than what it depends on exactly when its step must be run again.
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
-REQUIREMENTS := pyproject.toml research/pyproject.toml constraints.txt
+REQUIREMENTS := pyproject.toml research/pyproject.toml constraints.txt $(wildcard locks/*.txt)
 CREATED := $(VENV)/.created
 RUNNING := $(VENV)/.running
 TESTING := $(VENV)/.testing
+SPARK := $(VENV)/.spark
 BROWSER := $(VENV)/.browser
 
-.PHONY: help setup demo test lint types flow pytest format bench faults fuzz audit docs clean
+.PHONY: help setup demo test test-all lint types flow pytest format bench faults fuzz soak lock audit docs clean
 
 help: ## Print this table
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(RUNNING) ## Make .venv with the product and the laboratory (research/)
 
@@ -33,6 +44,9 @@ demo: setup ## Put the sentences of examples/shuffled.txt in order
 	@$(BIN)/unshuffle order examples/shuffled.txt
 
 test: lint types flow pytest ## All gates: lint, types, import contract, tests (PYTEST_ARGS= for the slow ones too)
+
+test-all: lint types flow $(SPARK) $(BROWSER) ## All gates with the slow tests and Spark (needs Java)
+	$(BIN)/pytest -n $(WORKERS)
 
 lint: $(TESTING) ## Style and format, changing nothing
 	$(BIN)/ruff check .
@@ -60,12 +74,30 @@ faults: $(TESTING) ## Fuzz, kill, fill the disk, damage models; print how often,
 fuzz: $(TESTING) ## Fuzz for longer (FUZZ_SECONDS=600 FUZZ_SEED=1)
 	$(BIN)/python -m tests.faults.fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
-audit: $(CREATED) ## Look for known holes in the pinned packages (asks an advisory service)
+soak: $(TESTING) ## Run the service under mixed and hostile load (SOAK_MINUTES=30); print memory and handles
+	$(BIN)/python -m tests.faults.soak --minutes $(SOAK_MINUTES)
+
+lock: $(CREATED) ## Write locks/ and constraints.txt anew from pyproject.toml (delete a line of constraints.txt to upgrade)
+	$(PIP_INSTALL) uv
+	UV_FIND_LINKS="$$PIP_FIND_LINKS" $(LOCK) $(foreach name,$(subst $(comma), ,$(EXTRAS)),--extra $(name)) \
+	  pyproject.toml locks/build.in -o locks/run.txt
+	UV_FIND_LINKS="$$PIP_FIND_LINKS" $(LOCK) $(foreach name,$(subst $(comma), ,$(TEST_EXTRAS)) docs,--extra $(name)) \
+	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/run.txt) pyproject.toml locks/audit.in -o locks/test.txt
+	UV_FIND_LINKS="$$PIP_FIND_LINKS" $(LOCK) $(foreach name,$(subst $(comma), ,$(SPARK_EXTRAS)),--extra $(name)) \
+	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/run.txt locks/test.txt) pyproject.toml -o locks/spark.txt
+	{ grep '^#' constraints.txt; grep '^torch==' constraints.txt; \
+	  sed -nE 's/^([a-z0-9._-]+==[^ ;]+).*/\1/p' locks/*.txt | sort -u; } > constraints.new
+	mv constraints.new constraints.txt
+
+audit: $(CREATED) ## Look for known holes in everything that is locked (asks an advisory service)
 	$(PIP_INSTALL) pip-audit
 	$(BIN)/pip-audit --strict --no-deps --disable-pip -r constraints.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --require-hashes -r locks/run.txt -r locks/test.txt -r locks/spark.txt
 
 docs: $(CREATED) ## Build the documentation into site/
-	$(PIP_INSTALL) -e '.[docs]'
+	$(LOCKED) -r locks/run.txt -r locks/test.txt
+	$(PIP_INSTALL) torch
+	$(OWN)
 	$(BIN)/zensical build
 
 clean: ## Remove what the other targets made
@@ -77,12 +109,25 @@ $(CREATED):
 	@touch $@
 
 $(RUNNING): $(CREATED) $(REQUIREMENTS)
-	$(PIP_INSTALL) -e '.[$(EXTRAS)]' -e research
+	$(LOCKED) -r locks/run.txt
+	$(PIP_INSTALL) torch
+	$(OWN)
 	@touch $@
 
 $(TESTING): $(CREATED) $(REQUIREMENTS)
-	$(PIP_INSTALL) -e '.[$(TEST_EXTRAS)]' -e research
+	$(LOCKED) -r locks/run.txt -r locks/test.txt
+	$(PIP_INSTALL) torch
+	$(OWN)
 	@touch $@ $(RUNNING)
+
+$(SPARK): $(TESTING)
+	$(LOCKED) -r locks/spark.txt
+	@if ! command -v java && [ "$$(id -u)" = 0 ] && command -v apt-get; then \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  apt-get update && apt-get install -y --no-install-recommends default-jre-headless || true; \
+	fi >/dev/null 2>&1
+	@command -v java >/dev/null || echo "No java: the Spark tests will be skipped."
+	@touch $@
 
 # Playwright's own browser comes from a host that is often out of reach; Debian's chromium serves as well.
 # Tried once; without it the browser tests skip.

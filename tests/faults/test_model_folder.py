@@ -128,11 +128,11 @@ def test_paths_in_names_lead_nowhere(folder: Path, path: str, place: str) -> Non
 def test_no_weights_are_fetched_from_elsewhere(
     slot: str, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(name: str) -> None:
+    def refuse(name: str, *anything: object) -> None:
         raise AssertionError(f"{name} was looked for")
 
-    for module in ("sources", "pretrained"):
-        monkeypatch.setattr(f"unshuffle.encoders.sentence.{module}.source_name", refuse)
+    for module in ("sources", "checkpoint"):
+        monkeypatch.setattr(f"unshuffle.encoders.pretrained.{module}.source_name", refuse)
     kinds = {"sentence_encoder": "transformer", "decoder": "markers"}
     described(folder, lambda description: description["system"].update({slot: {"kind": kinds[slot], "source": source}}))
     assert "'source' names weights elsewhere" in str(outcome(folder))

@@ -67,6 +67,8 @@ class Reading:
             stream.name = "--text"
             return self._read(stream, self.input or "text")
         if self.file is None or self.file == "-":
+            if sys.stdin is None:  # closed before the command began
+                raise DataError("stdin: it is closed. Give a file, or text with --text.")
             return self._read(sys.stdin.buffer, self.input or plain or "lines")
         return self._read(self.file, self.input or plain)
 

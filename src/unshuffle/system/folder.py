@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from unshuffle.text.tokens import Tokenizer
 
 FORMAT = 1
 WEIGHTS = "model.safetensors"
+HEADER = 2**22
+"""Bytes that the file of weights may have beyond eight for each number."""
 LONGEST_CARD = 2**20
 """Bytes of a model's README that are read."""
 MODELS = Path(__file__).parent.parent / "data" / "models"
@@ -112,9 +115,12 @@ def load_model(name: str, *, device: str | torch.device = "cpu", accelerated: bo
     config, files = described.config, described.files
     folder = files.folder
     tokenizer = Tokenizer.read(folder / TOKENIZER, config.tokens.longest, read=files.read)
-    tensors = unpacked(read_tensors(folder / WEIGHTS, read=files.read))
     with torch.random.fork_rng(devices=[]):  # what a fresh network draws is nobody else's business
-        _check(_planned(config, tokenizer.size, folder), tensors, folder)
+        planned = _planned(config, tokenizer.size, folder)
+        most = 8 * sum(tensor.numel() for tensor in planned.values()) + HEADER
+        stored = read_tensors(folder / WEIGHTS, read=partial(files.read, most=most))
+        tensors = unpacked(stored, f"{folder}/{WEIGHTS}")
+        _check(planned, tensors, folder)
         network = Network(config, words=tokenizer.size)
     _fill(network, tensors, folder)
     network.to(torch.device(device)).eval()
@@ -174,8 +180,8 @@ def _planned(config: SystemConfig, words: int, folder: Path) -> dict[str, Tensor
     try:
         with torch.device("meta"):
             return Network(config, words=words).state_dict()
-    except (RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        reason = str(error).splitlines()[0][:200]
+    except (AssertionError, RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise ConfigError(
             f"{folder}/config.json: no network has these sizes ({reason}). Download the model folder again."
         ) from None

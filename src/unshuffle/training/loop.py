@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold
+from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.batch import Batch, Item, collate
 from unshuffle.machine.devices import Precision, computing
 from unshuffle.seeds import derived
@@ -23,6 +24,9 @@ from unshuffle.training.processes import agreed, leads, rank, ranks, summed
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
+
+USELESS = 1e6
+"""A loss from which no training comes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,8 @@ def train(
 ) -> Iterator[Progress]:
     """Trains until `patience` epochs bring nothing better; leaves the best epoch's weights in the module."""
     teach = [number for number, item in enumerate(stage.items) if item.graph.sentences > 1]
+    if not teach:
+        raise DataError(f"{stage.name}: no document to learn from has two sentences. Give more documents.")
     steps = -(-len(teach) // config.batch)
     optimizer = build_optimizer(stage.module, config)
     rates = [group["lr"] for group in optimizer.param_groups]
@@ -142,6 +148,9 @@ def train(
             batch, gold = drawn.collated(fabric.device)
             with computing(fabric.device, precision):
                 loss: Tensor = module(batch, gold, drawn)
+            mean_loss = summed([loss.item()])[0] / ranks()
+            if not abs(mean_loss) < USELESS:  # also where it is not a number
+                raise _diverged(stage.name, epoch, f"the loss is {mean_loss:.3g} at step {step + 1}")
             fabric.backward(loss)
             if config.clip:
                 fabric.clip_gradients(module, optimizer, max_norm=config.clip)
@@ -150,7 +159,7 @@ def train(
             position = replace(
                 position,
                 step=step + 1,
-                loss=position.loss + summed([loss.item()])[0] / ranks(),
+                loss=position.loss + mean_loss,
                 minutes=agreed(spent + (now - started) / 60),
             )
             yield Progress(stage.name, epoch, epochs, step + 1, steps, position.loss / (step + 1))
@@ -160,6 +169,8 @@ def train(
             if minutes and position.minutes >= minutes:
                 break
         module.eval()
+        if not all(bool(value.isfinite().all()) for value in stage.module.parameters()):
+            raise _diverged(stage.name, epoch, "some weights are not numbers")
         with torch.inference_mode():
             score = stage.score()
         mean = position.loss / max(position.step, 1)
@@ -175,6 +186,13 @@ def train(
     cut = bool(minutes) and not _done(position, epochs, patience, 0)
     if leads():
         checkpoint.save(replace(position, finished=True, cut=cut), stage.module, optimizer, best)
+
+
+def _diverged(stage: str, epoch: int, what: str) -> ConfigError:
+    return ConfigError(
+        f"{stage}: {what} of epoch {epoch + 1}. Lower training.learning_rate or set training.clip, and choose another "
+        "--out; a model that was there before is unharmed."
+    )
 
 
 def _done(position: Position, epochs: int, patience: int, minutes: float) -> bool:
