@@ -82,9 +82,11 @@ lock: $(CREATED) ## Write locks/ and constraints.txt anew from pyproject.toml (d
 	UV_FIND_LINKS="$$PIP_FIND_LINKS" $(LOCK) $(foreach name,$(subst $(comma), ,$(EXTRAS)),--extra $(name)) \
 	  pyproject.toml locks/build.in -o locks/run.txt
 	UV_FIND_LINKS="$$PIP_FIND_LINKS" $(LOCK) $(foreach name,$(subst $(comma), ,$(TEST_EXTRAS)) docs,--extra $(name)) \
-	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/run.txt) pyproject.toml locks/audit.in -o locks/test.txt
+	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/run.txt) -c locks/run.txt \
+	  pyproject.toml locks/audit.in -o locks/test.txt
 	UV_FIND_LINKS="$$PIP_FIND_LINKS" $(LOCK) $(foreach name,$(subst $(comma), ,$(SPARK_EXTRAS)),--extra $(name)) \
-	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/run.txt locks/test.txt) pyproject.toml -o locks/spark.txt
+	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/run.txt locks/test.txt) -c locks/run.txt \
+	  -c locks/test.txt pyproject.toml -o locks/spark.txt
 	{ grep '^#' constraints.txt; grep '^torch==' constraints.txt; \
 	  sed -nE 's/^([a-z0-9._-]+==[^ ;]+).*/\1/p' locks/*.txt | sort -u; } > constraints.new
 	mv constraints.new constraints.txt
