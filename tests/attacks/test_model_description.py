@@ -31,7 +31,9 @@ BART: dict[str, Any] = {
     "max_position_embeddings": 34,
 }
 HUGE = [10**7, 10**12, 2**63, -1, True, 1.5, "8", None, [8], {}, float("nan"), float("inf")]
-SIZE_NAMES = sorted(name for name in RULES if any(part in name for part in ("size", "layers", "heads", "dim", "d_model")))
+SIZE_NAMES = sorted(
+    name for name in RULES if any(part in name for part in ("size", "layers", "heads", "dim", "d_model"))
+)
 ODD = [10**30, -(10**30), "evil", float("nan"), ["evil"], {"evil": 1}, "os.system", "__import__"]
 
 
@@ -110,7 +112,9 @@ def test_options_that_are_not_listed_never_reach_the_library(
     assert attention == ["eager" if kind in ("deberta", "mpnet") else "sdpa"]
 
 
-@pytest.mark.parametrize("change", [{"decoder_layers": 96}, {"decoder_ffn_dim": 65_536}, {"decoder_attention_heads": 8}])
+@pytest.mark.parametrize(
+    "change", [{"decoder_layers": 96}, {"decoder_ffn_dim": 65_536}, {"decoder_attention_heads": 8}]
+)
 def test_parts_that_are_dropped_take_no_memory(change: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     transformers = pytest.importorskip("transformers")
     sizes: list[int] = []

@@ -95,7 +95,17 @@ def test_a_file_that_becomes_a_device_after_it_was_seen_is_not_read(tmp_path: Pa
         FolderFiles(tmp_path / "model").read(file)
 
 
-PATHS = ["/etc/passwd", "../../../etc/passwd", "/dev/zero", "/proc/self/environ", "config.json/..", "", "\0", "~/x", "."]
+PATHS = [
+    "/etc/passwd",
+    "../../../etc/passwd",
+    "/dev/zero",
+    "/proc/self/environ",
+    "config.json/..",
+    "",
+    "\0",
+    "~/x",
+    ".",
+]
 
 
 @pytest.mark.parametrize("path", PATHS)

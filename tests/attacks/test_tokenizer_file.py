@@ -125,7 +125,9 @@ def test_hostile_parts_are_one_line(tmp_path: Path, place: str, name: str, part:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", "null", "7", "[" * 100_000, '{"model":' * 50_000, "\ufeff{}", "\0"])
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[]", "null", "7", "[" * 100_000, '{"model":' * 50_000, "\ufeff{}", "\0"]
+)
 def test_files_that_are_no_tokenizer_are_one_line(tmp_path: Path, content: str) -> None:
     with pytest.raises(ConfigError) as refused:
         read(tmp_path, content)

@@ -116,9 +116,7 @@ def train(
     precision: Precision = "32",
 ) -> Iterator[Progress]:
     """Trains until `patience` epochs bring nothing better; leaves the best epoch's weights in the module."""
-    teach = [number for number, item in enumerate(stage.items) if item.graph.sentences > 1]
-    if not teach:
-        raise DataError(f"{stage.name}: no document to learn from has two sentences. Give more documents.")
+    teach = _teaching(stage)
     steps = -(-len(teach) // config.batch)
     optimizer = build_optimizer(stage.module, config)
     rates = [group["lr"] for group in optimizer.param_groups]
@@ -149,8 +147,7 @@ def train(
             with computing(fabric.device, precision):
                 loss: Tensor = module(batch, gold, drawn)
             mean_loss = summed([loss.item()])[0] / ranks()
-            if not abs(mean_loss) < USELESS:  # also where it is not a number
-                raise _diverged(stage.name, epoch, f"the loss is {mean_loss:.3g} at step {step + 1}")
+            _check_loss(mean_loss, stage.name, epoch, step)
             fabric.backward(loss)
             if config.clip:
                 fabric.clip_gradients(module, optimizer, max_norm=config.clip)
@@ -169,8 +166,7 @@ def train(
             if minutes and position.minutes >= minutes:
                 break
         module.eval()
-        if not all(bool(value.isfinite().all()) for value in stage.module.parameters()):
-            raise _diverged(stage.name, epoch, "some weights are not numbers")
+        _check_weights(stage, epoch)
         with torch.inference_mode():
             score = stage.score()
         mean = position.loss / max(position.step, 1)
@@ -186,6 +182,24 @@ def train(
     cut = bool(minutes) and not _done(position, epochs, patience, 0)
     if leads():
         checkpoint.save(replace(position, finished=True, cut=cut), stage.module, optimizer, best)
+
+
+def _teaching(stage: Stage) -> list[int]:
+    """Numbers of the documents that teach an order."""
+    teach = [number for number, item in enumerate(stage.items) if item.graph.sentences > 1]
+    if not teach:
+        raise DataError(f"{stage.name}: no document to learn from has two sentences. Give more documents.")
+    return teach
+
+
+def _check_loss(loss: float, stage: str, epoch: int, step: int) -> None:
+    if not abs(loss) < USELESS:  # also where it is not a number
+        raise _diverged(stage, epoch, f"the loss is {loss:.3g} at step {step + 1}")
+
+
+def _check_weights(stage: Stage, epoch: int) -> None:
+    if not all(bool(value.isfinite().all()) for value in stage.module.parameters()):
+        raise _diverged(stage.name, epoch, "some weights are not numbers at the end")
 
 
 def _diverged(stage: str, epoch: int, what: str) -> ConfigError:

@@ -90,7 +90,8 @@ def test_a_resolved_config_still_reads_the_weights_of_its_source(bert: str) -> N
 
 def test_a_package_can_bring_a_transformer(package: str, bert: str) -> None:
     assert (
-        TransformerConfig(source=package).resolved().architecture == PretrainedConfig(source=bert).resolved().architecture
+        TransformerConfig(source=package).resolved().architecture
+        == PretrainedConfig(source=bert).resolved().architecture
     )
 
 

@@ -74,4 +74,3 @@ def no_fit(source: str, reason: str, slot: str) -> ConfigError:
         f"{slot}.source: '{source}' has no weights that fit ({reason}). "
         "Give a folder with config.json and model.safetensors."
     )
-
