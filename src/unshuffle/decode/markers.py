@@ -17,7 +17,8 @@ from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, pl
 from unshuffle.decode.transformer.pretrained import PretrainedMemory, architecture_of, load_decoder
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError
-from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.padding import pad_documents, sentence_mask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,7 @@ class Markers(nn.Module):
 
     def memory(self, states: States, graph: GraphBatch) -> MarkerMemory:
         """Everything that does not depend on what has been chosen."""
-        there = present(graph)
+        there = sentence_mask(graph)
         longest = there.shape[1]
         if longest > self.config.markers:
             raise DataError(
@@ -101,7 +102,7 @@ class Markers(nn.Module):
                 "Split it, or train with more (decoder.markers)."
             )
         markers, start = self.marker.weight[:longest], self.marker.weight[-1]
-        sentences = padded(self.sentence(states.sentences), graph) + markers
+        sentences = pad_documents(self.sentence(states.sentences), graph) + markers
         if self.pretrained is not None:
             return PretrainedMemory(self.pretrained, start=start, markers=markers, sentences=sentences, present=there)
 

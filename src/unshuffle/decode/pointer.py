@@ -14,8 +14,10 @@ from unshuffle.decode.search.beam import Memory, Prefix, beam_search, picked
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.follow import Followed
 from unshuffle.encoders.contracts import States
-from unshuffle.graph.batch import GraphBatch, padded, taken
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.padding import pad_documents
 from unshuffle.layers.recurrence import Layout, read_one_way
+from unshuffle.layers.segments import select_rows
 
 LARGEST = 20.0
 """Queries and keys beyond this go through tanh itself; single precision reaches exp(88)."""
@@ -55,8 +57,10 @@ class Pointer(nn.Module):
         followed = Followed.of(graph, gold)
         options = followed.options()
         query = self.query(self.follow(states, graph, followed.order))
-        keys = taken(self.keys(states), followed.order)
-        mixed = torch.tanh(taken(query, options.choice) + taken(keys, options.place))  # (options, attention)
+        keys = select_rows(self.keys(states), followed.order)
+        mixed = torch.tanh(
+            select_rows(query, options.choice) + select_rows(keys, options.place)
+        )  # (options, attention)
         return options.log_probabilities(self.score(mixed).squeeze(-1))
 
     def attend(self, hidden: Tensor, keys: Tensor) -> Tensor:
@@ -89,12 +93,14 @@ class Pointer(nn.Module):
 
         Zeros before a last choice, which is none: one sentence is left.
         """
-        vectors = taken(states.encoded.sentences, order)
+        vectors = select_rows(states.encoded.sentences, order)
         first = graph.first_sentence
         inputs = torch.cat([vectors.new_zeros(1, vectors.shape[1]), vectors[:-1]])
         inputs = inputs.index_fill(0, first, 0.0)  # nothing has been read before the first choice
         layout = Layout.of((graph.sizes - 1).clamp_min(1), first)
-        read = read_one_way(self.lstm, taken(inputs, layout.forward), taken(states.documents, layout.order), layout)
+        read = read_one_way(
+            self.lstm, select_rows(inputs, layout.forward), select_rows(states.documents, layout.order), layout
+        )
         return read.new_zeros(len(order), read.shape[1]).index_copy(0, layout.forward, read)
 
 
@@ -115,8 +121,8 @@ class PointerMemory:
         from_input, recurrent, *biases = (cast(Tensor, getattr(pointer.lstm, name)) for name in names)
         self.recurrent = recurrent.t()
         self.bias = biases[0] + biases[1]
-        self.inputs = padded(torch.addmm(self.bias, states.encoded.sentences, from_input.t()), graph)
-        self.keys = padded(pointer.keys(states), graph)
+        self.inputs = pad_documents(torch.addmm(self.bias, states.encoded.sentences, from_input.t()), graph)
+        self.keys = pad_documents(pointer.keys(states), graph)
         self.documents = states.documents
         self._attention = Attention(pointer, self.keys)
 

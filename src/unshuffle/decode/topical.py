@@ -15,7 +15,8 @@ from unshuffle.decode.search.beam import Prefix
 from unshuffle.decode.search.follow import Followed
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch, padded
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.padding import pad_documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +62,9 @@ class TopicalPointer(Pointer):
                 "Use a sentence encoder with topics, and a topic model of that size."
             )
         enriched = torch.cat([states.encoded.sentences, topics.to(states.encoded.sentences)], 1)
-        current = padded(self.current(enriched), graph)
+        current = pad_documents(self.current(enriched), graph)
         nothing = self.current.bias.expand(graph.documents, 1, -1)
-        candidate = padded(self.candidate(enriched), graph)
+        candidate = pad_documents(self.candidate(enriched), graph)
         both = torch.cat([nothing, current], 1)[:, :, None] + candidate[:, None]
         scores: Tensor = self.match(torch.tanh(both)).squeeze(-1)
         return scores
@@ -78,7 +79,7 @@ class TopicalPointer(Pointer):
         """Log-probability of each choice when the given order is followed."""
         followed = Followed.of(graph, gold)
         hidden = self.follow(self.started(states), graph, followed.order)
-        logits = self.attend(hidden, padded(self.keys(states), graph)[followed.document])
+        logits = self.attend(hidden, pad_documents(self.keys(states), graph)[followed.document])
         before = torch.cat([followed.target.new_zeros(1), followed.target[:-1] + 1])
         before = torch.where(followed.step > 0, before, 0)  # 0 is nothing
         return followed.log_probabilities(logits + self.matches(states, graph)[followed.document, before])

@@ -16,7 +16,8 @@ from unshuffle.decode.search.follow import Followed
 from unshuffle.decode.search.prefix_memory import PrefixMemory
 from unshuffle.decode.transformer.blocks import FusedBlock, PrefixDecoder, place_codes
 from unshuffle.encoders.contracts import States
-from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.padding import pad_documents, sentence_mask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class TransformerPointer(nn.Module):
     def memory(self, states: States, graph: GraphBatch) -> PrefixMemory:
         """Everything that does not depend on what has been chosen."""
         inputs, sentences = self.input(states.encoded.sentences), self.sentence(states.sentences)
-        keys = padded(self.key(sentences), graph)
+        keys = pad_documents(self.key(sentences), graph)
         codes = place_codes(keys.shape[1], inputs)
 
         def point(output: Tensor, document: Tensor) -> Tensor:
@@ -68,9 +69,9 @@ class TransformerPointer(nn.Module):
         return PrefixMemory(
             self.decoder,
             start=self.start,
-            inputs=padded(inputs, graph),
-            sentences=padded(sentences, graph),
-            present=present(graph),
+            inputs=pad_documents(inputs, graph),
+            sentences=pad_documents(sentences, graph),
+            present=sentence_mask(graph),
             codes=codes if self.config.places else torch.zeros_like(codes),
             score=point,
         )

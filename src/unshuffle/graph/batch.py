@@ -171,27 +171,3 @@ def _flat_spans(
         rows.append(np.stack([mention + mentions_before, first_word[distinct[sentence]] + place]))
         mentions_before += item.graph.mentions.shape[1]
     return torch.from_numpy(np.concatenate(rows, axis=1))
-
-
-def add_into(rows: Tensor, target: Tensor, size: int) -> Tensor:
-    """Sum of the rows that share a target: (rows, width) -> (size, width)."""
-    return rows.new_zeros(size, *rows.shape[1:]).index_add(0, target, rows)
-
-
-def taken(rows: Tensor, index: Tensor) -> Tensor:
-    """`rows[index]`, whole rows at a time: indexing goes number by number, above all in its backward pass."""
-    return rows.index_select(0, index)
-
-
-def padded(rows: Tensor, graph: GraphBatch) -> Tensor:
-    """(sentences, width) -> (documents, longest, width), zeros behind the last sentence."""
-    longest = int(graph.sizes.max())
-    document = graph.document_of_sentence
-    place = torch.arange(graph.sentences, device=rows.device) - graph.first_sentence[document]
-    table = rows.new_zeros(graph.documents * longest, *rows.shape[1:])
-    return table.index_copy(0, document * longest + place, rows).view(graph.documents, longest, *rows.shape[1:])
-
-
-def present(graph: GraphBatch) -> Tensor:
-    """(documents, longest): whether there is a sentence at that place."""
-    return torch.arange(int(graph.sizes.max()), device=graph.sizes.device) < graph.sizes[:, None]

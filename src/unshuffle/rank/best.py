@@ -11,13 +11,12 @@ from unshuffle.errors import ConfigError
 from unshuffle.rank.beam import by_beam
 from unshuffle.rank.borda import by_borda
 from unshuffle.rank.constraints import Constraints
-from unshuffle.rank.copeland import by_copeland
 from unshuffle.rank.eades import by_eades
 from unshuffle.rank.kemeny import LARGEST, by_kemeny
 from unshuffle.rank.ranking import Ranking, checked
 from unshuffle.rank.topological import by_topology
 
-Method = Literal["kemeny", "eades", "borda", "copeland", "topological", "beam"]
+Method = Literal["kemeny", "eades", "borda", "topological", "beam"]
 
 METHODS: tuple[Method, ...] = get_args(Method)
 
@@ -25,7 +24,6 @@ _RANKERS: dict[str, Callable[..., Ranking]] = {
     "kemeny": by_kemeny,
     "eades": by_eades,
     "borda": by_borda,
-    "copeland": by_copeland,
     "topological": by_topology,
     "beam": by_beam,
 }

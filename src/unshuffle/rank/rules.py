@@ -60,17 +60,6 @@ class Rules:
                 may &= open_jobs <= np.maximum(deadline - place, 0)
         return may
 
-    def allowed_next(self, prefix_mask: int) -> tuple[int, ...]:
-        """The sentences that may follow a prefix whose sentences are the bits of the mask."""
-        used = np.array([bool(prefix_mask >> sentence & 1) for sentence in range(len(self.earliest))], dtype=np.bool_)
-        return tuple(int(sentence) for sentence in np.flatnonzero(self.allowed(used)))
-
-    def kept_by(self, order: Sequence[int]) -> bool:
-        """Whether a whole order breaks no rule."""
-        place = np.argsort(np.asarray(order, dtype=np.intp))
-        late = self.required & (place[:, None] > place)
-        return not late.any() and bool(((self.earliest <= place) & (place <= self.latest)).all())
-
     def nearest(self, wanted: Sequence[int]) -> list[int]:
         """The order that puts at each place the first sentence of the wanted order that is allowed there."""
         if not self.bind:

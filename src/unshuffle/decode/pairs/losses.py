@@ -10,7 +10,8 @@ from torch.nn import functional
 
 from unshuffle.decode.contracts import Gold
 from unshuffle.decode.pairs.vectors import PairVectors
-from unshuffle.graph.batch import GraphBatch, add_into
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.segments import scatter_sum
 
 Average = Literal["document", "choice"]
 
@@ -39,6 +40,6 @@ def _mean(said: PairVectors, truth: Tensor, asked: Tensor, graph: GraphBatch, av
     """Summed over a document's pairs and divided by its sentences, or averaged over its pairs; mean over documents."""
     wrong = functional.cross_entropy(said.logits, truth.long(), reduction="none") * asked
     document = graph.document_of_sentence[said.pairs[0]]
-    total = add_into(wrong, document, graph.documents)
+    total = scatter_sum(wrong, document, graph.documents)
     count = graph.sizes if average == "document" else torch.bincount(document[asked], minlength=graph.documents)
     return (total / count.clamp_min(1)).mean()

@@ -10,9 +10,10 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch, padded
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.graph.pairs import ordered_pairs
 from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.padding import pad_documents
 from unshuffle.refine.classifier import PairHead
 
 Network = Literal["mlp", "classifier", "antisymmetric", "encoded"]
@@ -39,8 +40,8 @@ class MLPScore(nn.Module):
 
     def forward(self, states: States, graph: GraphBatch) -> Tensor:
         """(documents, longest, longest) logits."""
-        one = padded(self.from_one(states.sentences), graph)
-        other = padded(self.from_other(states.sentences), graph)
+        one = pad_documents(self.from_one(states.sentences), graph)
+        other = pad_documents(self.from_other(states.sentences), graph)
         logits: Tensor = self.rest(one[:, :, None] + other[:, None]).squeeze(-1)
         return logits
 
@@ -70,7 +71,7 @@ class AntisymmetricScore(nn.Module):
 
     def forward(self, states: States, graph: GraphBatch) -> Tensor:
         """(documents, longest, longest) logits."""
-        rows = padded(self.dropout(states.sentences), graph)
+        rows = pad_documents(self.dropout(states.sentences), graph)
         logits: Tensor = self.weight(torch.sin(rows[:, :, None] - rows[:, None])).squeeze(-1)
         return logits
 

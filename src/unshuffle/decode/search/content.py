@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from unshuffle.encoders.contracts import States
-from unshuffle.graph.batch import GraphBatch, padded
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.padding import pad_documents
 
 GOLDEN = (5**0.5 - 1) / 2
 
@@ -23,7 +24,7 @@ def content_ranks(states: States, graph: GraphBatch) -> Tensor:
 
     The lot mixes the place with the document's keys: input order could be the true order and must not decide.
     """
-    keys = padded(content_keys(states), graph)
+    keys = pad_documents(content_keys(states), graph)
     place = torch.arange(keys.shape[1], dtype=keys.dtype, device=keys.device)
     lot = torch.frac(43758.5453 * torch.sin(12.9898 * (place + 1) + 78.233 * keys.sum(1, keepdim=True)))
     drawn = lot.argsort(1)

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from unshuffle.decode.contracts import Gold
-from unshuffle.graph.batch import GraphBatch, padded
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.padding import pad_documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Followed:
         order, document = gold.flat_order(graph), graph.document_of_sentence
         first = graph.first_sentence[document]
         step = torch.arange(len(order), device=order.device) - first
-        place = padded(gold.place[:, None] + 1, graph).squeeze(-1) - 1
+        place = pad_documents(gold.place[:, None] + 1, graph).squeeze(-1) - 1
         return cls(order, document, step, order - first, place, graph.sizes[document] - step)
 
     def log_probabilities(self, logits: Tensor) -> Tensor:

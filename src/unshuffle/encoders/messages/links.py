@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from unshuffle.graph.batch import add_into, taken
+from unshuffle.layers.segments import scatter_sum, select_rows
 
 LinkMessage = Literal["gated", "sum", "weighted", "bucketed"]
 
@@ -23,8 +23,8 @@ class Gated(nn.Module):
     def forward(self, state: Tensor, links: Tensor, weights: Tensor) -> Tensor:
         """`links`: (2, links) target and source; `weights`: (links,) chance that the target comes first."""
         end, start = links
-        gate = (taken(self.from_target(state), end) + taken(self.from_source(state), start)).sigmoid()
-        return add_into(weights[:, None] * gate * taken(state, start), end, len(state))
+        gate = (select_rows(self.from_target(state), end) + select_rows(self.from_source(state), start)).sigmoid()
+        return scatter_sum(weights[:, None] * gate * select_rows(state, start), end, len(state))
 
 
 class Sum(nn.Module):
@@ -36,7 +36,7 @@ class Sum(nn.Module):
     def forward(self, state: Tensor, links: Tensor, weights: Tensor) -> Tensor:
         """(sentences, width) -> (sentences, width)."""
         end, start = links
-        return add_into(taken(state, start), end, len(state))
+        return scatter_sum(select_rows(state, start), end, len(state))
 
 
 class Weighted(nn.Module):
@@ -48,7 +48,7 @@ class Weighted(nn.Module):
     def forward(self, state: Tensor, links: Tensor, weights: Tensor) -> Tensor:
         """(sentences, width) -> (sentences, width)."""
         end, start = links
-        return add_into(weights[:, None] * taken(state, start), end, len(state))
+        return scatter_sum(weights[:, None] * select_rows(state, start), end, len(state))
 
 
 class Bucketed(nn.Module):
@@ -72,9 +72,9 @@ class Bucketed(nn.Module):
         end, start = links
         side = (weights > 0.5).long() + 2 * (weights == 0.5).long()
         tenth = (weights * 10 + 1e-4).floor().long().clamp(0, 10)
-        gate = taken(self.from_target(state), end) + taken(self.from_source(state), start)
+        gate = select_rows(self.from_target(state), end) + select_rows(self.from_source(state), start)
         gate = gate + self.from_side(self.side.weight)[side] + self.from_tenth(self.tenth.weight)[tenth]
-        return add_into(gate.sigmoid() * taken(state, start), end, len(state))
+        return scatter_sum(gate.sigmoid() * select_rows(state, start), end, len(state))
 
 
 LINK_MESSAGES: dict[LinkMessage, type[nn.Module]] = {

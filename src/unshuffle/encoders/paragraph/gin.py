@@ -13,10 +13,10 @@ from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
 from unshuffle.encoders.messages.links import both_directions
 from unshuffle.encoders.messages.windows import WindowHead, window_edges, window_loss
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch, add_into
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.graph.pairs import ordered_pairs
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.segments import segment_mean
+from unshuffle.layers.segments import scatter_sum, segment_mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,7 @@ class Network(nn.Module):
         start, end = edges
         seen = []
         for layer in self.layers:
-            states = layer(states + add_into(weights[:, None] * states[start], end, len(states)))
+            states = layer(states + scatter_sum(weights[:, None] * states[start], end, len(states)))
             seen.append(states)
         together: Tensor = self.output(torch.cat(seen, 1))
         return together

@@ -10,9 +10,9 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
-from unshuffle.graph.batch import GraphBatch, add_into
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.segments import segment_softmax
+from unshuffle.layers.segments import scatter_sum, segment_softmax
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,5 +54,5 @@ class SetLSTM(nn.Module):
         for _ in range(self.reads):
             scores = self.score(torch.tanh(keys + self.from_state(hidden)[document]))
             share = segment_softmax(scores, document, graph.documents)  # (sentences, 1)
-            hidden, cell = self.cell(add_into(share * sentences, document, graph.documents), (hidden, cell))
+            hidden, cell = self.cell(scatter_sum(share * sentences, document, graph.documents), (hidden, cell))
         return States(encoded, sentences, self.dropout(hidden))

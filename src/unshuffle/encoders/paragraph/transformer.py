@@ -12,8 +12,9 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.padding import pad_documents, sentence_mask
 from unshuffle.layers.segments import segment_mean
 
 
@@ -51,8 +52,8 @@ class ParagraphTransformer(nn.Module):
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """(sentences, width) -> (sentences, width), (documents, width)."""
-        here = present(graph)
-        states = padded(encoded.sentences, graph)  # (documents, longest, width)
+        here = sentence_mask(graph)
+        states = pad_documents(encoded.sentences, graph)  # (documents, longest, width)
         for layer in self.layers:
             states = layer(states, here)
         sentences = states[here]

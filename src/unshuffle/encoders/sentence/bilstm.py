@@ -10,10 +10,11 @@ from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.graph.batch import Batch, taken
+from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
 from unshuffle.layers.recurrence import Layout, read_to_the_ends
+from unshuffle.layers.segments import select_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ class BiLSTM(nn.Module):
         if not self.training:  # without dropout equal words are equal, and their half of the gates is computed once
             words, rows = torch.unique(words, return_inverse=True)
         ends = read_to_the_ends(self.lstm, self.embedding(words), layout, rows)
-        vectors = taken(ends, batch.tokens.distinct)
+        vectors = select_rows(ends, batch.tokens.distinct)
         return Encoded(
             sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
         )

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import Batch, add_into
+from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
 from unshuffle.layers.recurrence import Layout, read_both_ways
-from unshuffle.layers.segments import segment_of, segment_softmax
+from unshuffle.layers.segments import scatter_sum, segment_of, segment_softmax
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +104,6 @@ class WordAttention(nn.Module):
         key, value = self.key_value(words).view(len(words), 2, self.heads, -1).unbind(1)  # (words, heads, part)
         scores = (key * self.query).sum(-1) / math.sqrt(key.shape[-1])
         share = segment_softmax(scores, sentence, len(lengths))  # (words, heads)
-        heard = add_into(share[..., None] * value, sentence, len(lengths))
+        heard = scatter_sum(share[..., None] * value, sentence, len(lengths))
         vectors: Tensor = self.output(heard.flatten(1))
         return vectors

@@ -13,10 +13,10 @@ from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pair_text import PairText
 from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, read_pieces
-from unshuffle.graph.batch import Batch, add_into
+from unshuffle.graph.batch import Batch
 from unshuffle.graph.pairs import ordered_pairs
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.segments import segment_mean, segment_of, segment_softmax
+from unshuffle.layers.segments import scatter_sum, segment_mean, segment_of, segment_softmax
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +132,6 @@ class HalfAttention(nn.Module):
         count = 2 * pairs.shape[1]
         inside = ~text.opening
         pieces, half = states[inside], (text.half * pairs.shape[1] + text.pair)[inside]
-        halves = add_into(segment_softmax(self.piece_score(pieces), half, count) * pieces, half, count)
+        halves = scatter_sum(segment_softmax(self.piece_score(pieces), half, count) * pieces, half, count)
         sentence = pairs.flatten()  # of all first halves, then of all second ones
-        return add_into(segment_softmax(self.half_score(halves), sentence, sentences) * halves, sentence, sentences)
+        return scatter_sum(segment_softmax(self.half_score(halves), sentence, sentences) * halves, sentence, sentences)

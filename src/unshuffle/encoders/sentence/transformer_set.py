@@ -21,9 +21,9 @@ from unshuffle.encoders.pretrained.pieces import (
 )
 from unshuffle.encoders.pretrained.runners import Stretch
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import Batch, GraphBatch, add_into, taken
+from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.segments import segment_mean, segment_of
+from unshuffle.layers.segments import scatter_sum, segment_mean, segment_of, select_rows
 
 SCALE = 10.0
 """Unit in which the bias is learned: steps that suit weights would hardly move it."""
@@ -76,20 +76,20 @@ class TransformerSet(nn.Module):
         sentence, place = segment_of(own), place_of_piece(own)
         old_first, first = (lengths.cumsum(0) - lengths)[tokens.distinct], own.cumsum(0) - own
         states = self.pieces(tokens.ids[read], lengths, layers=self.config.alone)
-        states = self._meet(taken(states, old_first[sentence] + place), sentence, own, graph)
+        states = self._meet(select_rows(states, old_first[sentence] + place), sentence, own, graph)
         mention, word = batch.spans[:, read[batch.spans[1]]]
         speaker = graph.mentions[1, mention]
         piece = (read.cumsum(0) - 1)[word] - old_first[speaker] + first[speaker]
         pooled = ((place > 0) | (own[sentence] == 1)).nonzero().squeeze(1)  # without [CLS]
         return Encoded(
-            sentences=self.dropout(segment_mean(taken(states, pooled), sentence[pooled], graph.sentences)),
+            sentences=self.dropout(segment_mean(select_rows(states, pooled), sentence[pooled], graph.sentences)),
             entities=entity_vectors(states, mention, piece, graph),
             topics=batch.topics,
         )
 
     def _meet(self, states: Tensor, sentence: Tensor, own: Tensor, graph: GraphBatch) -> Tensor:
         """(pieces, width) through the upper layers, all pieces of a document together."""
-        lengths = add_into(own, graph.document_of_sentence, graph.documents)
+        lengths = scatter_sum(own, graph.document_of_sentence, graph.documents)
         groups = [
             replace(group, part=group.table(sentence[:, None]).squeeze(-1))
             for group in groups_of(lengths, self.pieces.budget)
