@@ -20,6 +20,8 @@ STEPS = 127
 MIDDLE = 128
 """What an activation of zero becomes: unsigned activations and signed weights are what processors multiply fastest."""
 SMALLEST = 1e-12
+BLOCK = 256
+"""Pieces of a long sequence whose attention is computed together."""
 Rows = NDArray[np.float32]
 
 
@@ -47,10 +49,11 @@ class BertLayers:
         between: NDArray[np.float32] | None = None,
     ) -> None:
         """`names`: prefixes of the layers' weights; `between`: (layers, heads) bias of attention between sentences."""
-        builder = _Builder(shape, weights, int8=int8)
-        content = builder.graph_of(names, between)
-        self._session = _session(content, builder.tensors, threads)
-        self._parts = between is not None
+        self._make = lambda: _Builder(shape, weights, int8=int8)
+        self._threads, self._names, self._between = threads, names, between
+        builder = self._make()
+        self._session = _session(builder.all_layers(names, between), builder.tensors, threads)
+        self._one_by_one: list[tuple[Any, Any]] = []
 
     def __call__(self, states: Rows, cells: NDArray[np.int64], present: NDArray[np.bool_], part: NDArray[Any]) -> Rows:
         """(pieces, width) -> (pieces, width).
@@ -64,11 +67,35 @@ class BertLayers:
             "mask": np.where(present, np.float32(0), np.float32(-1e9))[:, None, None, :],
             "place": np.flatnonzero(present),
         }
-        if self._parts:
+        if self._between is not None:
             given["other"] = (part[:, None, :, None] != part[:, None, None, :]).astype(np.float32)
         (answer,) = self._session.run(None, given)
         found: Rows = answer
         return found
+
+    def in_blocks(self, states: Rows, part: NDArray[Any]) -> Rows:
+        """The same for one long sequence: attention is computed for some pieces at a time, in bounded memory."""
+        if not self._one_by_one:
+            self._one_by_one = [self._layer_sessions(number) for number in range(len(self._names))]
+        for project, attend in self._one_by_one:
+            (projected,) = project.run(None, {"states": states})
+            blocks = []
+            for start in range(0, len(states), BLOCK):
+                some = slice(start, start + BLOCK)
+                given = {"projected": projected, "query": projected[some, : states.shape[1]], "states": states[some]}
+                if self._between is not None:
+                    given["other"] = (part[some, None] != part[None]).astype(np.float32)
+                blocks += attend.run(None, given)
+            states = np.concatenate(blocks)
+        return states
+
+    def _layer_sessions(self, number: int) -> tuple[Any, Any]:
+        name, between = self._names[number], None if self._between is None else self._between[number]
+        project, attend = self._make(), self._make()
+        return (
+            _session(project.projection_of(name), project.tensors, self._threads),
+            _session(attend.block_of(name, between), attend.tensors, self._threads),
+        )
 
 
 class _Builder:
@@ -79,9 +106,9 @@ class _Builder:
         self.graph = OnnxGraph()
         self.tensors: dict[str, NDArray[Any]] = {}
 
-    def graph_of(self, names: list[str], between: NDArray[np.float32] | None) -> bytes:
-        if self.int8:
-            self._prepare()
+    def all_layers(self, names: list[str], between: NDArray[np.float32] | None) -> bytes:
+        """Layers over padded tables of sequences."""
+        self._prepare("place")
         states = "states"
         for number, name in enumerate(names):
             mask = "mask" if between is None else self._mask(between[number])
@@ -97,13 +124,50 @@ class _Builder:
             inputs["other"] = (np.float32, ("rows", 1, "longest", "longest"))
         return self.graph.written(inputs, {"answer": (np.float32, ("pieces", width))})
 
+    def projection_of(self, name: str) -> bytes:
+        """(pieces, width) -> (pieces, 3 width): query, key and value of one layer."""
+        width = self.shape.width
+        self._prepare("states")
+        projected = self._linear([f"{name}.attention.self.{part}" for part in ("query", "key", "value")], "states")
+        self.graph.node("Identity", projected, name="answer")
+        return self.graph.written(
+            {"states": (np.float32, ("pieces", width))}, {"answer": (np.float32, ("pieces", 3 * width))}
+        )
+
+    def block_of(self, name: str, between: NDArray[np.float32] | None) -> bytes:
+        """One layer for some pieces of a single sequence, which attend to all of it."""
+        width, heads = self.shape.width, self.shape.heads
+        self._prepare("states")
+        by_head = self.graph.constant(np.array([-1, heads, width // heads], np.int64))
+        _, key, value = self.graph.nodes("Split", ("projected",), ("q", "k", "v"), axis=1, num_outputs=3)
+        query, key, value = (
+            self.graph.node("Transpose", self.graph.node("Reshape", part, by_head), perm=order)
+            for part, order in (("query", (1, 0, 2)), (key, (1, 2, 0)), (value, (1, 0, 2)))
+        )
+        mask = None
+        if between is not None:
+            mask = self.graph.node("Mul", "other", self.graph.constant(between.astype(np.float32)[:, None, None]))
+        mixed = self.graph.node("Transpose", self._mixed(query, key, value, mask), perm=(1, 0, 2))
+        flat = self.graph.node("Reshape", mixed, self.graph.constant(np.array([-1, width], np.int64)))
+        self._after_attention(name, flat, "states", "answer")
+        inputs: dict[str, tuple[type, tuple[int | str, ...]]] = {
+            "projected": (np.float32, ("pieces", 3 * width)),
+            "query": (np.float32, ("block", width)),
+            "states": (np.float32, ("block", width)),
+        }
+        if between is not None:
+            inputs["other"] = (np.float32, ("block", "pieces"))
+        return self.graph.written(inputs, {"answer": (np.float32, ("block", width))})
+
     def _mask(self, between: NDArray[np.float32]) -> str:
         """(rows, heads, longest, longest): empty cells, and the bias of each head between sentences."""
         bias = self.graph.constant(between.astype(np.float32)[:, None, None])
         return self.graph.node("Add", self.graph.node("Mul", "other", bias), "mask")
 
     def _layer(self, name: str, states: str, mask: str, output: str) -> str:
-        attended = self._attention(f"{name}.attention.self", states, mask)
+        return self._after_attention(name, self._attention(f"{name}.attention.self", states, mask), states, output)
+
+    def _after_attention(self, name: str, attended: str, states: str, output: str) -> str:
         states = self._projection(f"{name}.attention.output", attended, states)
         inner = self.graph.node("Gelu", self._linear([f"{name}.intermediate.dense"], states))
         return self._projection(f"{name}.output", inner, states, output)
@@ -120,12 +184,16 @@ class _Builder:
             self.graph.node("Transpose", self.graph.node("Reshape", part, by_head), perm=order)
             for part, order in zip(parts, orders, strict=True)
         )
-        scale = self.graph.constant(np.array((width // heads) ** -0.5, np.float32))
-        scores = self.graph.node("Mul", self.graph.node("MatMul", query, key), scale)
-        shares = self.graph.node("Softmax", self.graph.node("Add", scores, mask), axis=-1)
-        mixed = self.graph.node("Transpose", self.graph.node("MatMul", shares, value), perm=(0, 2, 1, 3))
+        mixed = self.graph.node("Transpose", self._mixed(query, key, value, mask), perm=(0, 2, 1, 3))
         flat = self.graph.node("Reshape", mixed, self.graph.constant(np.array([-1, width], np.int64)))
         return self.graph.node("Gather", flat, "place", axis=0)
+
+    def _mixed(self, query: str, key: str, value: str, mask: str | None) -> str:
+        """Scaled dot-product attention over the last two axes."""
+        scale = self.graph.constant(np.array((self.shape.width // self.shape.heads) ** -0.5, np.float32))
+        scores = self.graph.node("Mul", self.graph.node("MatMul", query, key), scale)
+        scores = scores if mask is None else self.graph.node("Add", scores, mask)
+        return self.graph.node("MatMul", self.graph.node("Softmax", scores, axis=-1), value)
 
     def _projection(self, name: str, hidden: str, residual: str, output: str = "") -> str:
         total = self.graph.node("Add", self._linear([f"{name}.dense"], hidden), residual)
@@ -155,14 +223,18 @@ class _Builder:
         product = self.graph.node("MatMulIntegerToFloat", small, *stored, domain="com.microsoft")
         return self.graph.node("Mul", product, self.graph.node("Unsqueeze", scale, self._last_axis))
 
-    def _prepare(self) -> None:
-        """What all products in 8 bits share."""
+    def _prepare(self, rows: str) -> None:
+        """What all products in 8 bits share; `rows` is an input with a row per piece."""
+        if not self.int8:
+            return
         self._one = self.graph.constant(np.array(1, np.float32))
         self._step = self.graph.constant(np.array(1 / STEPS, np.float32))
         self._smallest = self.graph.constant(np.array(SMALLEST, np.float32))
         self._last_axis = self.graph.constant(np.array([1], np.int64))
         self._middle = self.graph.constant(np.array(MIDDLE, np.uint8))
-        self._middles = self.graph.node("ConstantOfShape", self.graph.node("Shape", "place"), value=np.uint8(MIDDLE))
+        self._middles = self.graph.node(
+            "ConstantOfShape", self.graph.node("Shape", rows, start=0, end=1), value=np.uint8(MIDDLE)
+        )
 
     def _vector(self, name: str) -> str:
         return self._tensor(name, self.weights.floats(name))

@@ -17,6 +17,8 @@ from unshuffle.search.contracts import Ints
 MODEL = "sentence_encoder.pieces.model"
 BIAS_UNIT = 10.0
 """Unit in which the bias of attention between sentences is stored."""
+LONG = 1024
+"""Pieces from which on a sequence is read in blocks: attention over all of it at once grows with the square."""
 SINGLY = ("transformer",)
 """Kinds that read every sentence on its own in all layers."""
 TOGETHER = ("transformer_set",)
@@ -95,8 +97,11 @@ def _through(layers: BertLayers, states: Rows, lengths: Ints, sentence: Ints, bu
     """(pieces, width) of sequences with these lengths, end to end -> the same after the layers."""
     found = np.empty_like(states)
     for group in _groups(lengths, budget):
-        part = sentence[group.pieces][group.cells]
-        found[group.pieces] = layers(states[group.pieces], group.cells, group.present, part)
+        own = sentence[group.pieces]
+        if group.present.shape[1] > LONG:  # alone in its group
+            found[group.pieces] = layers.in_blocks(states[group.pieces], own)
+        else:
+            found[group.pieces] = layers(states[group.pieces], group.cells, group.present, own[group.cells])
     return found
 
 
@@ -110,7 +115,7 @@ def _groups(lengths: Ints, budget: int) -> Iterator[Group]:
         rows = row - first
         if row < len(by_length):
             uneven = rows * by_length[row] >= 512 and by_length[row] > 1.25 * by_length[first]
-            if not rows or ((rows + 1) * by_length[row] <= budget and not uneven):
+            if not rows or ((rows + 1) * by_length[row] <= budget and by_length[row] <= LONG and not uneven):
                 continue
         some = order[first:row]
         present = np.arange(lengths[some].max()) < lengths[some, None]
