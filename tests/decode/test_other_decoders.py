@@ -137,7 +137,7 @@ def test_a_model_folder_needs_no_source(bart: Path) -> None:
 
 
 def test_sources_that_cannot_serve_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"config\.json' cannot be read"):
+    with pytest.raises(ConfigError, match=r"config\.json: it is missing"):
         decoders.build(MarkersConfig(source=str(tmp_path)), width=WIDTH, encoded_width=ENCODED)
-    with pytest.raises(ConfigError, match="kind 'bert' cannot write markers"):
+    with pytest.raises(ConfigError, match=r"decoder\.architecture: kind 'bert' cannot be used"):
         decoders.build(MarkersConfig(architecture={"model_type": "bert"}), width=WIDTH, encoded_width=ENCODED)

@@ -1,6 +1,7 @@
 """A model that costs nothing to load: it knows the page's examples and sorts other sentences by their first number."""
 
 import json
+import logging
 import math
 import re
 import time
@@ -12,7 +13,6 @@ from typing import Any
 
 import unshuffle.serve
 from unshuffle.errors import DataError
-from unshuffle.rank.constraints import Constraints
 from unshuffle.result import (
     Candidate,
     Coherence,
@@ -24,7 +24,11 @@ from unshuffle.result import (
     SentenceGraph,
     Transition,
 )
+from unshuffle.steps import Steps
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
+
+log = logging.getLogger("unshuffle.system.orderer")
 
 EXAMPLES = json.loads((Path(unshuffle.serve.__file__).parent / "page" / "examples.json").read_text(encoding="utf-8"))
 PLACES = {sentence: place for example in EXAMPLES for place, sentence in enumerate(example["sentences"])}
@@ -51,27 +55,23 @@ class FakeOrderer:
     def card(self) -> dict[str, Any]:
         return {"system": "fake", "trained_on": "nothing"}
 
-    def order(self, sentences: Sequence[str], **options: Any) -> Ordering:
-        return next(self.order_many([sentences], **options))
-
     def order_many(
         self,
         documents: Iterable[Document | Sequence[str]],
+        options: OrderOptions | None = None,
         *,
-        beam: int | None = None,
-        n_best: int = 5,
-        keep_if_unsure: float | None = None,
-        constraints: Constraints | None = None,
         batch_size: int = 32,
     ) -> Iterator[Ordering]:
         read = [one if isinstance(one, Document) else Document.from_sentences(one) for one in documents]
         self.batches.append(len(read))
         time.sleep(self.seconds_a_call + self.seconds_a_document * len(read))
         for document in read:
+            if any("overlong" in sentence for sentence in document.sentences):
+                log.warning("document '%s': the model reads %d word pieces of a sentence.", document.id, 96)
             if any("poison" in sentence for sentence in document.sentences):
                 raise DataError("document: poison.")
         for document in read:
-            yield _ordering(document, n_best)
+            yield _ordering(document, (options or OrderOptions()).n_best)
 
     def coherence(self, sentences: Sequence[str]) -> Coherence:
         size = len(sentences)
@@ -91,6 +91,10 @@ class FakeOrderer:
         moves.sort(key=lambda move: -move.gain)
         most = max(1, size * (size - 1) // 2)
         return Coherence(math.exp(-loss), float(-loss), 100 * (1 - loss / most), transitions, tuple(moves[:3]))
+
+    def coherence_steps(self, sentences: Sequence[str]) -> Steps[Coherence]:
+        yield
+        return self.coherence(sentences)
 
     def graph(self, sentences: Sequence[str]) -> SentenceGraph:
         words = [dict.fromkeys(re.findall(r"[a-z]{4,}", sentence.lower())) for sentence in sentences]

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, File, InputFormat, ModelName, ParserName, Text, Unit, Units
+from unshuffle.cli.options import Device, File, InputFormat, ModelName, ParserName, Text, Units
 from unshuffle.errors import ConfigError, DataError
 
 KINDS = (".svg", ".png", ".dot", ".json")
@@ -23,7 +23,7 @@ def graph(
     ] = None,
     number: Annotated[int, typer.Option(min=1, help="Which document of the file, from 1.")] = 1,
     input: InputFormat = None,
-    unit: Units = Unit.sentence,
+    unit: Units = "sentence",
     model: ModelName = "default",
     parser: ParserName = None,
     device: Device = "cpu",
@@ -38,13 +38,13 @@ def graph(
     documents = list(islice(Reading(file, text, input, unit).documents(), number - 1, number))
     if not documents:
         raise DataError(f"--number {number}: there are fewer documents. Give a smaller number.")
+    from unshuffle.cli.models import load_orderer
     from unshuffle.drawing.description import describe
     from unshuffle.drawing.dot import dot_of
     from unshuffle.drawing.layout import picture_of
     from unshuffle.drawing.svg import svg_of
-    from unshuffle.system.orderer import Orderer
 
-    orderer = Orderer.from_pretrained(model, device=device, parser=parser)
+    orderer = load_orderer(model, device=device, parser=parser)
     (document,) = orderer.parser.mentions(documents)
     drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
     if kind == ".png" and out is not None:

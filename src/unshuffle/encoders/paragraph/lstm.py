@@ -9,14 +9,15 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.recurrence import Layout, read_one_way
+from unshuffle.layers.recurrence import Packing, lstm_states
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParagraphLSTMConfig:
+class ParagraphLSTMConfig(PartConfig):
     """Order-sensitive paragraph encoder; the defaults are Gong et al.'s."""
 
     width: Annotated[int, Ge(1)] = 100
@@ -25,10 +26,10 @@ class ParagraphLSTMConfig:
 
 
 @paragraph_encoders.register("lstm", ParagraphLSTMConfig)
-class ParagraphLSTM(nn.Module):
+class ParagraphLSTM(ParagraphEncoder):
     """The state after each sentence is the sentence's, the one after the last is the document's.
 
-    The paper's end-of-text pseudo-sentence, by which the decoder stops, is left out: it is known when an order is full.
+    The paper's end-of-text pseudo-sentence, which stops the decoder, is left out: orders end when no sentence is left.
     """
 
     order_sensitive = True
@@ -41,8 +42,8 @@ class ParagraphLSTM(nn.Module):
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """(sentences, input) -> (sentences, width), (documents, width)."""
-        layout = Layout.of(graph.sizes)
-        nothing = encoded.sentences.new_zeros(graph.documents, self.width)
-        read = read_one_way(self.lstm, encoded.sentences[layout.forward], nothing, layout)
-        states = torch.empty_like(read).index_copy(0, layout.forward, read)
-        return States(encoded, self.dropout(states), read[layout.last])
+        packing = Packing.of(graph.sizes)
+        zeros = encoded.sentences.new_zeros(graph.documents, self.width)
+        read = lstm_states(self.lstm, encoded.sentences[packing.forward], zeros, packing)
+        states = torch.empty_like(read).index_copy(0, packing.forward, read)
+        return States(encoded, self.dropout(states), read[packing.last])

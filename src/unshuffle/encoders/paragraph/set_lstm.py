@@ -1,4 +1,4 @@
-"""Read-process encoder: an LSTM that looks at the set of sentences a few times (Logeswaran et al., 2018)."""
+"""Read-process encoder: an LSTM that attends to the set of sentences a few times (Logeswaran et al., 2018)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_softmax
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetLSTMConfig:
+class SetLSTMConfig(PartConfig):
     """Paragraph encoder for sets; the defaults are Logeswaran et al.'s."""
 
     reads: Annotated[int, Ge(1)] = 10
-    """How often the sentences are looked at."""
+    """Number of attention steps."""
     attention_width: Annotated[int, Ge(1)] = 500
     """Hidden layer of the attention."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.0
@@ -28,13 +29,11 @@ class SetLSTMConfig:
 
 
 @paragraph_encoders.register("set_lstm", SetLSTMConfig)
-class SetLSTM(nn.Module):
-    """What attention brings is the LSTM's next input; its last state is the document's, sentences stay as they are.
+class SetLSTM(ParagraphEncoder):
+    """The attended sentences are the LSTM's next input; its last state is the document's, sentences stay as they are.
 
     A sum over a set has no order, so neither has the result. The LSTM is as wide as a sentence vector, as in the paper.
     """
-
-    order_sensitive = False
 
     def __init__(self, config: SetLSTMConfig, *, width: int, entity_input: int) -> None:
         super().__init__()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self
 
-import torch
 from annotated_types import Ge, Lt
 from torch import nn
 
+from unshuffle.encoders.contracts import SentenceEncoderConfig, Vocabulary
 from unshuffle.encoders.pretrained.bert import Bert
-from unshuffle.encoders.pretrained.sources import source_file, source_name
-from unshuffle.errors import ConfigError, MissingExtra
-from unshuffle.storage.files import read_json, read_tensors
+from unshuffle.encoders.pretrained.checkpoint import architecture_of, built, no_fit
+from unshuffle.encoders.pretrained.sources import pieces_tokenizer, source_file
+from unshuffle.errors import ConfigError
+from unshuffle.storage.files import read_tensors
+from unshuffle.text.tokens import TokensConfig
+
+SLOT = "sentence_encoder"
 
 MODEL_TYPES = frozenset(
     {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "mpnet", "deberta", "deberta-v2", "bart"}
@@ -22,8 +25,6 @@ MODEL_TYPES = frozenset(
 """Kinds of transformer that are known to read `[CLS] words [SEP]`."""
 DROPOUTS = {"hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout", "activation_dropout"}
 """What the kinds call their dropouts."""
-NOT_ARCHITECTURE = ("_name_or_path", "architectures", "auto_map", "dtype", "torch_dtype", "transformers_version")
-"""What a configuration says of where it has been and not of what it is; `auto_map` would name code to be run."""
 MOST = {
     "vocab_size": 2_000_000,
     "hidden_size": 8192,
@@ -37,7 +38,7 @@ MOST = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PretrainedConfig:
+class PretrainedConfig(SentenceEncoderConfig):
     """Which transformer to use and how much of it to train."""
 
     source: str = ""
@@ -53,18 +54,41 @@ class PretrainedConfig:
     chunk_tokens: Annotated[int, Ge(1)] = 4096
     """Word pieces that are run at once, padding included; bounds the memory of inference."""
 
+    @property
+    def reads_pieces(self) -> bool:
+        """Always."""
+        return True
 
-Config = TypeVar("Config", bound=PretrainedConfig)
+    @property
+    def large(self) -> bool:
+        """Always."""
+        return True
 
+    def resolved(self) -> Self:
+        """The same with its architecture filled in; weights still come from the source."""
+        return self if self.architecture else replace(self, architecture=_architecture(self))
 
-def resolved(config: Config) -> Config:
-    """The same with its architecture filled in; weights still come from the source."""
-    return config if config.architecture else replace(config, architecture=_architecture(config))
+    def detached(self) -> Self:
+        """The same without its source, as a model folder that holds the weights should keep it."""
+        return replace(self.resolved(), source="")
 
+    def vocabulary(self, sentences: Iterable[str], tokens: TokensConfig, seed: int) -> Vocabulary:
+        """The source's own word pieces, whatever the sentences."""
+        return Vocabulary(pieces_tokenizer(self.source, tokens.longest))
 
-def detached(config: Config) -> Config:
-    """The same without its source, as a model folder that holds the weights should keep it."""
-    return replace(resolved(config), source="")
+    def fine_tuning(self) -> dict[str, Any]:
+        """Small steps, soon done."""
+        return {
+            "optimizer": "adamw",
+            "learning_rate": 2e-4,
+            "encoder_learning_rate": 3e-5,
+            "weight_decay": 0.01,
+            "warmup": 0.1,
+            "clip": 1.0,
+            "batch": 8,
+            "epochs": 3,
+            "patience": 2,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +107,13 @@ class Pretrained:
 
 def load(config: PretrainedConfig) -> Pretrained:
     """The transformer, with the source's weights where there is one; of encoder-decoders the encoder."""
-    architecture = bounded(resolved(config).architecture)
+    architecture = bounded(config.resolved().architecture)
     if is_plain_bert(architecture):
         model: nn.Module = Bert(architecture)
         if config.source:
             _fill(model, config.source)
         return Pretrained(model, "bert", **_numbers(lambda name, default: architecture.get(name, default)))
-    found = _load_with_transformers(config, architecture)
+    found = _encoder(config, architecture)
     described = found.config
     return Pretrained(found, described.model_type, **_numbers(lambda name, default: getattr(described, name, default)))
 
@@ -131,35 +155,13 @@ def _fill(model: nn.Module, source: str) -> None:
     wanted = model.state_dict()
     for name, value in wanted.items():
         if name not in weights or weights[name].shape != value.shape:
-            raise ConfigError(
-                f"sentence_encoder.source: '{source}' has no weights that fit ('{name}'). "
-                "Give a folder with config.json and model.safetensors."
-            )
+            raise no_fit(source, f"'{name}'", SLOT)
     model.load_state_dict({name: weights[name] for name in wanted})
 
 
-def _load_with_transformers(config: PretrainedConfig, architecture: dict[str, Any]) -> Any:
-    transformers = _transformers()
-    description = _read(architecture)
-    if config.source:
-        name, local = source_name(config.source)
-        try:
-            model = transformers.AutoModel.from_pretrained(
-                name,
-                config=description,
-                dtype=torch.float32,
-                use_safetensors=True,
-                trust_remote_code=False,
-                local_files_only=local,
-            )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ConfigError(
-                f"sentence_encoder.source: '{config.source}' has no weights that fit ({_line(error)}). "
-                "Give a folder with config.json and model.safetensors."
-            ) from None
-    else:
-        model = transformers.AutoModel.from_config(description, trust_remote_code=False)
-    if description.is_encoder_decoder:
+def _encoder(config: PretrainedConfig, architecture: dict[str, Any]) -> Any:
+    model = built(config.source, architecture, kinds=MODEL_TYPES, slot=SLOT)
+    if model.config.is_encoder_decoder:
         model = model.get_encoder()
     if hasattr(model, "pooler"):
         model.pooler = None  # nothing reads it, so it would only wait in vain for gradients
@@ -189,37 +191,8 @@ def layers_of(found: Pretrained) -> nn.ModuleList:
 
 
 def _architecture(config: PretrainedConfig) -> dict[str, Any]:
-    if not config.source:
-        raise ConfigError("sentence_encoder.source: it is empty. Give a folder, 'package:NAME' or 'hub:NAME'.")
-    described = read_json(source_file(config.source, "config.json"), most=2**20)
-    if not isinstance(described, dict) or described.get("model_type") not in MODEL_TYPES:
-        raise ConfigError(
-            f"sentence_encoder.source: '{config.source}' is no kind of transformer that can be used. "
-            f"Known: {', '.join(sorted(MODEL_TYPES))}."
-        )
+    described = architecture_of(config.source, kinds=MODEL_TYPES, slot=SLOT)
     if config.inner_dropout is not None:
         known = DROPOUTS & set(described) or {"hidden_dropout_prob", "attention_probs_dropout_prob"}
         described |= dict.fromkeys(sorted(known), config.inner_dropout)
-    return {name: value for name, value in described.items() if name not in NOT_ARCHITECTURE}
-
-
-def _read(architecture: dict[str, Any]) -> Any:
-    """The transformer's configuration as an object; only kinds on the list are built."""
-    options = {name: value for name, value in architecture.items() if name not in NOT_ARCHITECTURE}
-    kind = options.pop("model_type", "")
-    if kind not in MODEL_TYPES:
-        raise ConfigError(
-            f"sentence_encoder.architecture: kind '{kind}' cannot be used. Known: {', '.join(sorted(MODEL_TYPES))}."
-        )
-    return _transformers().AutoConfig.for_model(kind, **options)
-
-
-def _line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")
-
-
-def _transformers() -> Any:
-    try:
-        return import_module("transformers")
-    except ModuleNotFoundError:
-        raise MissingExtra("A pretrained encoder", "bert") from None
+    return described

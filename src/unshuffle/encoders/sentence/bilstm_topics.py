@@ -1,4 +1,4 @@
-"""BiLSTM vectors with topic vectors beside them (Oh et al., 2019: TGCM)."""
+"""BiLSTM vectors concatenated with topic vectors (Oh et al., 2019: TGCM)."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Annotated
 
 import torch
 from annotated_types import Ge, Lt, MultipleOf
-from torch import Tensor, nn
+from torch import Tensor
 
-from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.encoders.sentence.bilstm import BiLSTM, BiLSTMConfig
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiLSTMTopicsConfig:
+class BiLSTMTopicsConfig(SentenceEncoderConfig):
     """Bidirectional LSTM sentence encoder with topics; a sentence is as wide as both together."""
 
     hidden: Annotated[int, Ge(2), MultipleOf(2)] = 512
     """Both directions together, without the topics."""
     topics: Annotated[int, Ge(1)] = 100
-    """How many topics the topic model has."""
+    """Number of topics of the topic model."""
     word_width: Annotated[int, Ge(1)] = 100
     word_dropout: Annotated[float, Ge(0), Lt(1)] = 0.5
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.5
@@ -30,15 +30,12 @@ class BiLSTMTopicsConfig:
 
 
 @sentence_encoders.register("bilstm_topics", BiLSTMTopicsConfig)
-class BiLSTMTopics(nn.Module):
+class BiLSTMTopics(SentenceEncoder):
     """[BiLSTM vector; topic distribution of the sentence].
 
-    Assumptions, as only the abstract could be read: the sentence encoder is the BiLSTM of the systems it is compared
+    Assumptions, since only the abstract was available: the sentence encoder is the BiLSTM of the systems it is compared
     with, topics enter by concatenation, and the topic model is LDA on sentences (graph/topics.py).
     """
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: BiLSTMTopicsConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()
@@ -62,7 +59,7 @@ class BiLSTMTopics(nn.Module):
         if topics is None or topics.shape != (batch.graph.sentences, self.topics):
             found = "none" if topics is None else f"{topics.shape[1]} for {topics.shape[0]} sentences"
             raise ConfigError(
-                f"sentence_encoder.topics: it expects {self.topics} topics a sentence and got {found}. "
+                f"sentence_encoder.topics: it expects {self.topics} topics per sentence and got {found}. "
                 "Give the system a topic model of that size."
             )
         read: Encoded = self.bilstm(batch)

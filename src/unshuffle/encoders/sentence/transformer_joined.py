@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 import torch
 from annotated_types import Ge, Lt
-from torch import Tensor, nn
+from torch import Tensor
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, place_of_piece
 from unshuffle.graph.batch import Batch, GraphBatch
@@ -22,12 +23,12 @@ class TransformerJoinedConfig(PretrainedConfig):
     """Document encoder on a pretrained transformer."""
 
     longest: Annotated[int, Ge(8)] = 512
-    """Pieces of one sequence; a longer document is cut between sentences into several that do not see each other."""
+    """Longest sequence in word pieces; a longer document is split between sentences into independent sequences."""
     pooling: Literal["mean", "first"] = "mean"
-    """`mean`: over a sentence's pieces without its [CLS]; `first`: its [CLS], as BERT4SO. A transformer that has only
-    ever seen one of them gives all [CLS] of a document nearly the same state, so that at first none is told apart."""
+    """`mean`: over a sentence's pieces without its [CLS]; `first`: its [CLS], as BERT4SO. A transformer pretrained on
+    one [CLS] per text gives all [CLS] of a document nearly the same state at first."""
     alternate: bool = True
-    """Whether every second sentence is of the other segment, as BERT4SO's; for transformers that know segments."""
+    """Whether segment ids alternate between sentences, as in BERT4SO; for transformers that have segments."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     """On the sentence vectors."""
 
@@ -39,19 +40,18 @@ class JoinedText:
     word: Tensor  # (pieces,) the flat word of the tokens that stands here
     lengths: Tensor  # (windows,)
     sentence: Tensor  # (pieces,) the final separator belongs to the last sentence
-    marker: Tensor  # (sentences,) where each sentence's marker stands
+    marker: Tensor  # (sentences,) position of each sentence's marker
     kept: Tensor  # (sentences,) pieces of each sentence that are read, marker included
 
 
 @sentence_encoders.register("transformer_joined", TransformerJoinedConfig)
-class TransformerJoined(nn.Module):
-    """Sentences stand in the order in which they are given, each behind its own [CLS].
+class TransformerJoined(PiecesEncoder):
+    """Reads the sentences in the given order, each after its own [CLS].
 
-    The transformer's positions see that order, so results depend on it; this is declared, not hidden.
+    Positions reveal that order to the transformer, so results depend on it, as `order_sensitive` declares.
     """
 
     order_sensitive = True
-    pair_width = 0
 
     def __init__(self, config: TransformerJoinedConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()
