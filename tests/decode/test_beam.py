@@ -8,13 +8,13 @@ import torch
 
 from tests.decode.paragraphs import batch, paragraphs
 from tests.oracles.constraints import keeps
-from unshuffle.decode.contracts import Search
-from unshuffle.decode.search.allowed import allowed_orders, constraints_of
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys, content_ranks
 from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
 from unshuffle.errors import ConfigError
 from unshuffle.rank import Constraints
+from unshuffle.search.allowed import allowed_orders, constraints_of
+from unshuffle.search.contracts import Search
 
 
 def tables(sizes: list[int], seed: int = 0) -> tuple[TableMemory, torch.Tensor, torch.Tensor]:

@@ -17,10 +17,11 @@ from tests.decode.paragraphs import (
     random_orders,
 )
 from tests.oracles.constraints import keeps
-from unshuffle.decode.contracts import Gold, Search, decoders
-from unshuffle.decode.search.allowed import allowed_orders
+from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.metrics import tau
 from unshuffle.rank import Constraints
+from unshuffle.search.allowed import allowed_orders
+from unshuffle.search.contracts import Search
 
 NAMES = list(CONFIGS)
 LINEAR = {"pairs-antisymmetric", "pairs-encoded"}

@@ -42,7 +42,10 @@ class LightEncoder:
         self.width = shape.width
         self._budget = int(config["chunk_tokens"])
         self._pool_first = config.get("pooling") == "first"
-        self._norm = weights.floats(f"{MODEL}.embeddings.LayerNorm.weight"), weights.floats(f"{MODEL}.embeddings.LayerNorm.bias")
+        self._norm = (
+            weights.floats(f"{MODEL}.embeddings.LayerNorm.weight"),
+            weights.floats(f"{MODEL}.embeddings.LayerNorm.bias"),
+        )
         self._positions = weights.floats(f"{MODEL}.embeddings.position_embeddings.weight")
         self._segment = weights.floats(f"{MODEL}.embeddings.token_type_embeddings.weight")[0]
         layers = [f"{MODEL}.encoder.layer.{number}" for number in range(architecture["num_hidden_layers"])]

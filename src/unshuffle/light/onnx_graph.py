@@ -67,7 +67,9 @@ class OnnxGraph:
                 *(_message(12, _value(name, kind, shape)) for name, (kind, shape) in outputs.items()),
             ]
         )
-        operators = [_text(1, domain) + _number(2, version) for domain, version in (("", OPERATORS), ("com.microsoft", 1))]
+        operators = [
+            _text(1, domain) + _number(2, version) for domain, version in (("", OPERATORS), ("com.microsoft", 1))
+        ]
         return b"".join([_number(1, FORMAT), *(_message(8, each) for each in operators), _message(7, graph)])
 
 

@@ -14,7 +14,9 @@ from unshuffle.search.contracts import Allowed
 def allowed_orders(constraints: Sequence[Constraints | None], sizes: Sequence[int]) -> Allowed | None:
     """The constraints of each document of a batch, checked that some order meets them; None where there are none."""
     if len(constraints) != len(sizes):
-        raise ConfigError(f"constraints: {len(constraints)} for {len(sizes)} documents. Give one, or None, per document.")
+        raise ConfigError(
+            f"constraints: {len(constraints)} for {len(sizes)} documents. Give one, or None, per document."
+        )
     if all(some is None or some == Constraints() for some in constraints):
         return None
     documents, longest = len(sizes), max(sizes)

@@ -98,7 +98,7 @@ def _with_mentions(document: Document, rows: list[tuple[Noun, ...]]) -> Document
 
 
 def load_parser(name: str = "default", *, allow_path: bool = False) -> Parser:
-    """The shipped parser ("default"), content words by rule ("rules"), none at all ("none"), or a spaCy model's name."""
+    """The shipped parser ("default"), content words by rule ("rules"), none ("none"), or an installed spaCy model."""
     if name == "none":
         return NoParser()
     if name == "rules":
