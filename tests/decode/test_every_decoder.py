@@ -186,7 +186,7 @@ def test_constraints_are_kept(name: str, beam: int, keep: int) -> None:
     model = decoder(name, seed=14)
     parts = paragraphs([6, 3, 5, 4, 2], seed=15)
     states, graph = batch(parts)
-    allowed = allowed_orders(CONSTRAINTS, graph.sizes)
+    allowed = allowed_orders(CONSTRAINTS, graph.sizes.tolist())
     for some, part, found in zip(
         CONSTRAINTS, parts, model.search(states, graph, Search(beam=beam, keep=keep, allowed=allowed)), strict=True
     ):

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unshuffle.layers.precision import single
 from unshuffle.search import beam
 from unshuffle.search.contracts import Found, Ints, Search
 from unshuffle.search.contracts import Prefix as ArrayPrefix
@@ -58,7 +59,7 @@ class ArrayMemory(Generic[State]):
     def logits(self, carry: State, prefix: ArrayPrefix) -> NDArray[np.floating]:
         """(rows, longest)."""
         given = Prefix(self._tensor(prefix.document), self._tensor(prefix.chosen))
-        logits: NDArray[np.floating] = self._memory.logits(carry, given).detach().float().cpu().numpy()
+        logits: NDArray[np.floating] = single(self._memory.logits(carry, given).detach())[0].cpu().numpy()
         return logits
 
     def _tensor(self, numbers: Ints) -> Tensor:
