@@ -1,4 +1,4 @@
-// Plays the rounds of refinement.
+// Plays the story of an order.
 import { byId } from "./element.js";
 
 const MILLISECONDS = 1400;
@@ -18,7 +18,7 @@ export class Player {
     byId("play").addEventListener("click", () => (this.timer ? this.pause() : this.play()));
   }
 
-  /** Begin anew with so many steps, at the last one. */
+  /** Start over with this many steps, at the last one. */
   load(steps) {
     this.pause();
     this.last = steps - 1;
@@ -56,6 +56,6 @@ export class Player {
 
   mark(playing) {
     byId("play").classList.toggle("playing", playing);
-    byId("play").setAttribute("aria-label", playing ? "Pause" : "Play the rounds");
+    byId("play").setAttribute("aria-label", playing ? "Pause" : "Play how the order came about");
   }
 }

@@ -1,0 +1,83 @@
+// Clues that a reader can see: words that sentences share, words that point back, times, linking words.
+import { element } from "./element.js";
+import { listed, quoted } from "./words.js";
+
+const WORD = /[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*/gu;
+const DULL = new Set(("the and for are but not you all any can had her was one our out has him his how its may new now old see two way who did get let say she too use off own yet per via why far ago got put few nor "
+  + "about above after again also although another because been before being below between both came come could does doing "
+  + "down during each even ever every first from goes have having here into itself just last like made make many more most much must next only other "
+  + "over said same shall should since some such than that their them then there these they this those through under until upon used using very want "
+  + "well went were what when where which while will with within without would year years your yours whole quite still soon later").split(" "));
+const BACK = new Set("he she it they him her them his its their hers this these those that".split(" "));
+const BACK_WITHIN = 5; // later in a sentence a pronoun mostly means something in that sentence
+const OWN_TEXT = /^(?:paper|work|article|study|thesis)$/iu; // "this paper" does not point back
+const LINKING = new RegExp(`^(?:${("however|therefore|thus|hence|finally|lastly|firstly|secondly|first|second|third|then|next|but|so|also|moreover|furthermore|instead|"
+  + "afterwards|meanwhile|nevertheless|still|yet|consequently|besides|in addition|in contrast|for example|for instance|as a result|after that|"
+  + "until then|since then|by then|on the other hand|to begin with|in the end|at last|at first")})(?![\\p{L}])`, "iu");
+const NUMBER = "(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|\\d+|a few|several|some)";
+const UNIT = "(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|decades?|centur(?:y|ies))";
+const TIME = new RegExp("(?<![\\p{L}\\p{N}])(?:" + [
+  `${NUMBER} ${UNIT} (?:later|ago|earlier|before|after)`,
+  "(?:the |that |this )?(?:next|following|same|previous|last) (?:day|morning|afternoon|evening|night|week|month|year|spring|summer|autumn|winter)",
+  "(?:at|by|around|before|after|until|since) (?:noon|midday|midnight|dawn|dusk|sunrise|sunset|breakfast|lunch|dinner|supper|nine|ten|eleven|twelve|one|two|three|four|five|six|seven|eight)",
+  "(?:on |by |until |since |last |next )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: morning| afternoon| evening| night)?",
+  "(?:\\d{1,2} )?(?:January|February|March|April|June|July|August|September|October|November|December)(?: \\d{1,2})?(?:,? \\d{4})?",
+  "(?:in |by |since )?(?:1[5-9]|20)\\d\\d", "\\d{1,2}[:.]\\d\\d(?: ?[ap]\\.?m\\.?)?", "\\d{1,2} ?[ap]\\.?m\\.?",
+  "yesterday", "today", "tonight", "tomorrow", "this morning", "this evening",
+].join("|") + ")(?![\\p{L}\\p{N}])", "giu");
+
+const stem = (word) => word.toLowerCase().replace(/['’]s$/u, "").replace(/(?<=\p{L}{3})(?:ies|es|s)$/u, "").replace(/y$/u, "");
+
+/** For each sentence its clues { start, end, kind, key }, none overlapping. */
+export function cuesOf(sentences, graph) {
+  const named = new Set((graph?.entities ?? []).flatMap((entity) => entity.match(WORD) ?? []).map(stem));
+  const words = sentences.map((sentence) => [...sentence.matchAll(WORD)].map((found) => ({
+    start: found.index, end: found.index + found[0].length, word: found[0], key: stem(found[0]),
+  })));
+  const times = {};
+  for (const own of words) for (const key of new Set(own.map((word) => word.key))) times[key] = (times[key] ?? 0) + 1;
+  const telling = ({ word, key }) => times[key] > 1 && (named.has(key) || ([...word].length > 2 && !DULL.has(word.toLowerCase())));
+  return sentences.map((sentence, number) => {
+    const cues = [...sentence.matchAll(TIME)].map((found) => cue(found.index, found[0], "time"));
+    const linking = sentence.match(LINKING);
+    if (linking) cues.push(cue(0, linking[0], "linking"));
+    const back = words[number].slice(0, BACK_WITHIN).find(({ word }, at, early) => BACK.has(word.toLowerCase()) && !OWN_TEXT.test(early[at + 1]?.word ?? ""));
+    if (back) cues.push(cue(back.start, back.word, "back"));
+    for (const word of words[number]) if (telling(word)) cues.push({ ...word, kind: "shared" });
+    return apart(cues);
+  });
+}
+
+const cue = (start, word, kind) => ({ start, end: start + word.length, kind, word, key: word.toLowerCase() });
+
+/** Sorted by place; where two overlap, the one found first stays. */
+function apart(cues) {
+  const kept = [];
+  for (const one of cues) if (kept.every((other) => one.end <= other.start || other.end <= one.start)) kept.push(one);
+  return kept.sort((one, other) => one.start - other.start);
+}
+
+/** Words for what ties a sentence to the one before it. */
+export function tie(before, own) {
+  const earlier = new Set(before.filter((one) => one.kind === "shared").map((one) => one.key));
+  const shared = new Map(own.filter((one) => one.kind === "shared" && earlier.has(one.key)).map((one) => [one.key, quoted(one.word)]));
+  const first = (kind, words) => own.filter((one) => one.kind === kind).slice(0, 1).map((one) => `${quoted(one.word)} ${words}`);
+  const reasons = [
+    ...(shared.size ? [`both mention ${listed([...shared.values()].slice(0, 3))}`] : []),
+    ...first("back", "points back"), ...first("linking", "links to what came before"), ...first("time", "tells when"),
+  ];
+  return reasons.join("; ");
+}
+
+/** A sentence as nodes, its clues marked; a shared word only if a neighbour has it too. */
+export function marked(sentence, own, neighbours) {
+  const near = new Set(neighbours.flat().filter((one) => one.kind === "shared").map((one) => one.key));
+  const nodes = [];
+  let at = 0;
+  for (const one of own) {
+    if (one.kind === "shared" && !near.has(one.key)) continue;
+    nodes.push(sentence.slice(at, one.start), element("mark", { class: one.kind }, sentence.slice(one.start, one.end)));
+    at = one.end;
+  }
+  return [...nodes, sentence.slice(at)];
+}
