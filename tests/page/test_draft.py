@@ -70,6 +70,12 @@ def test_a_weak_step_that_no_move_mends_is_told_so(open_page: Open) -> None:
     assert page.locator("#passage .tip button").count() == 0
 
 
+def test_a_link_carries_the_draft(open_page: Open) -> None:
+    page = open_page("/#draft&text=One+is+1.+Three+is+3.+Two+is+2.")
+    page.wait_for_selector("#passage .movable")
+    assert page.input_value("#draft") == "One is 1. Three is 3. Two is 2."
+
+
 def test_editing_marks_the_passage_as_out_of_date(open_page: Open) -> None:
     page = open_page("/#draft")
     page.click("#check")

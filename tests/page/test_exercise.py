@@ -21,6 +21,8 @@ def test_an_exercise_is_made_and_printed(open_page: Open) -> None:
     assert "Difficulty" not in page.inner_text("#sheet-page")
     page.click("#again")
     until(lambda: page.locator("#sheet-page li p").all_inner_texts() != items)
+    page.type("#paragraph", "More.")
+    assert page.is_visible("#exercise-old")
     page.emulate_media(media="print")
     assert page.locator("#sheet-page").is_visible()
     assert not page.locator(".top").is_visible()

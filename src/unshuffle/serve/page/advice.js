@@ -7,19 +7,21 @@ const SLIGHTLY = Math.log(2);
 /** A map from a sentence's place to { words, to }: `to` is missing where no single move helps. */
 export function adviceOn({ transitions, moves }, sentences) {
   const advice = new Map();
+  const offered = moves.filter(({ gain }) => gain > SLIGHTLY);
+  const cure = offered.length ? "The move offered elsewhere may mend it." : "No single move mends it; perhaps a linking word is missing.";
   for (const { second, score } of transitions) {
     const left = sentences.length - second; // the sentences that could have come here
-    if (score < Math.min(0.5, 1 / left)) advice.set(second, { words: weak(sentences, second) });
+    if (score < Math.min(0.5, 1 / left)) advice.set(second, { words: `${weak(sentences, second)} ${cure}` });
   }
-  for (const { sentence, to, gain } of moves) {
-    if (!(gain > SLIGHTLY) || advice.get(sentence)?.to !== undefined) continue;
+  for (const { sentence, to, gain } of offered) {
+    if (advice.get(sentence)?.to !== undefined) continue;
     advice.set(sentence, { words: `It would read ${gain > CLEARLY ? "clearly" : "slightly"} better ${where(sentences, sentence, to)}.`, to });
   }
   return advice;
 }
 
 const weak = (sentences, place) =>
-  `A weak step: after ${quote(sentences[place - 1])} the model expects something else. No single move mends it; perhaps a linking word is missing.`;
+  `A weak step: after ${quote(sentences[place - 1])} the model expects something else.`;
 
 function where(sentences, from, to) {
   const others = sentences.filter((_, place) => place !== from);

@@ -9,6 +9,7 @@ const DULL = new Set(("the and for are but not you all any can had her was one o
   + "over said same shall should since some such than that their them then there these they this those through under until upon used using very want "
   + "well went were what when where which while will with within without would year years your yours whole quite still soon later").split(" "));
 const BACK = new Set("he she it they him her them his its their hers this these those that".split(" "));
+const MOST_WORDS = 3;
 const BACK_WITHIN = 5; // later in a sentence a pronoun mostly means something in that sentence
 const OWN_TEXT = /^(?:paper|work|article|study|thesis)$/iu; // "this paper" does not point back
 const LINKING = new RegExp(`^(?:${("however|therefore|thus|hence|finally|lastly|firstly|secondly|first|second|third|then|next|but|so|also|moreover|furthermore|instead|"
@@ -57,27 +58,32 @@ function apart(cues) {
   return kept.sort((one, other) => one.start - other.start);
 }
 
-/** Words for what ties a sentence to the one before it. */
-export function tie(before, own) {
-  const earlier = new Set(before.filter((one) => one.kind === "shared").map((one) => one.key));
-  const shared = new Map(own.filter((one) => one.kind === "shared" && earlier.has(one.key)).map((one) => [one.key, quoted(one.word)]));
+/** Words for what ties a sentence to those before it; `earlier`: { label, cues }, the nearest first. */
+export function tie(own, earlier) {
   const first = (kind, words) => own.filter((one) => one.kind === kind).slice(0, 1).map((one) => `${quoted(one.word)} ${words}`);
-  const reasons = [
-    ...(shared.size ? [`both mention ${listed([...shared.values()].slice(0, 3))}`] : []),
+  return [
+    ...sharedWith(own, earlier),
     ...first("back", "points back"), ...first("linking", "links to what came before"), ...first("time", "tells when"),
-  ];
-  return reasons.join("; ");
+  ].join("; ");
 }
 
-/** A sentence as nodes, its clues marked; a shared word only if a neighbour has it too. */
-export function marked(sentence, own, neighbours) {
-  const near = new Set(neighbours.flat().filter((one) => one.kind === "shared").map((one) => one.key));
+function sharedWith(own, earlier) {
+  for (const [distance, { label, cues }] of earlier.entries()) {
+    const there = new Set(cues.filter((one) => one.kind === "shared").map((one) => one.key));
+    const words = new Map(own.filter((one) => one.kind === "shared" && there.has(one.key)).map((one) => [one.key, quoted(one.word)]));
+    const told = listed([...words.values()].slice(0, MOST_WORDS));
+    if (told) return [distance ? `takes up ${told} from sentence ${label}` : `both mention ${told}`];
+  }
+  return [];
+}
+
+/** A sentence as nodes, its clues marked. */
+export function marked(sentence, cues) {
   const nodes = [];
   let at = 0;
-  for (const one of own) {
-    if (one.kind === "shared" && !near.has(one.key)) continue;
-    nodes.push(sentence.slice(at, one.start), element("mark", { class: one.kind }, sentence.slice(one.start, one.end)));
-    at = one.end;
+  for (const { start, end, kind } of cues) {
+    nodes.push(sentence.slice(at, start), element("mark", { class: kind }, sentence.slice(start, end)));
+    at = end;
   }
   return [...nodes, sentence.slice(at)];
 }

@@ -7,6 +7,7 @@ import { guessSplit } from "./splitting.js";
 
 const INSTRUCTION = "Put the sentences in the order in which they make sense. Write the number before each.";
 let made;
+let of = ""; // the paragraph that it was made of
 let seed = 0;
 
 const make = () => busy(byId("make"), byId("exercise-problem"), async () => {
@@ -15,10 +16,16 @@ const make = () => busy(byId("make"), byId("exercise-problem"), async () => {
   // A merged item is one line that holds several full stops.
   const split = guessSplit(text);
   made = await post("exercise", { text, split, seed, margin: Number(byId("margin").value), mend: byId("mend").checked });
+  of = text;
   show();
 });
 
+function markOld() {
+  byId("exercise-old").hidden = !made || byId("paragraph").value === of;
+}
+
 function show() {
+  markOld();
   byId("again").disabled = false;
   byId("verdict-card").hidden = false;
   byId("sheet").hidden = false;
@@ -27,7 +34,7 @@ function show() {
   verdict.classList.toggle("good", made.unambiguous);
   const changes = made.changes.length ? ` Changed: ${made.changes.join("; ")}.` : "";
   verdict.textContent = made.unambiguous
-    ? `Yes. The right order leads every other by ${made.margin.toFixed(2)} of 1; the exercise is ${made.difficulty}.${changes}`
+    ? `Yes. The right order has a lead of ${made.margin.toFixed(2)} (of at most 1) over every other. The exercise is ${made.difficulty}.${changes}`
     : `No: ${made.reason}.${made.proposals.length ? " These changes would help:" : ""}`;
   byId("proposals").replaceChildren(...made.proposals.map(proposal));
   showSheet();
@@ -82,6 +89,7 @@ export function setUpExercise() {
     seed += 1;
     make();
   });
+  byId("paragraph").addEventListener("input", markOld);
   byId("sheet-title").addEventListener("input", showSheet);
   byId("print").addEventListener("click", () => print());
   byId("exercise-text").addEventListener("click", () => save("exercise.txt", "text/plain", asText()));

@@ -141,12 +141,12 @@ function wrap(start, most, lines) {
     start.append(span);
     spans.push(span);
     const fits = (text) => ((span.textContent = text), span.getComputedTextLength() <= most);
+    const more = (taken) => (spans.length === lines && taken < words.length ? "…" : "");
     let taken = words.length;
-    while (taken > 1 && !fits(words.slice(0, taken).join(" "))) taken -= 1;
+    while (taken > 1 && !fits(words.slice(0, taken).join(" ") + more(taken))) taken -= 1;
+    const end = more(taken);
     let line = words.splice(0, taken).join(" ");
-    const more = spans.length === lines && words.length ? "…" : "";
-    while (line && !fits(line + more)) line = line.slice(0, -1);
-    span.textContent = line.trimEnd() + more;
+    while (line && !fits(line + end)) line = line.slice(0, -1); // a single word may be too long
   }
   spans.forEach((span, number) => span.setAttribute("y", y + (number - (spans.length - 1) / 2) * LINE));
 }

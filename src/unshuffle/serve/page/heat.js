@@ -3,6 +3,7 @@ import { element } from "./element.js";
 import { percent } from "./words.js";
 
 const MOST_WITH_NUMBERS = 14;
+const DEEPEST = 40; // percent of colour at which the numbers can still be read in light and dark
 
 /** Fill a table: rows and columns in reading order, cells the chance that the row comes before the column. */
 export function drawHeat(table, { sentences, order, labels, chance }) {
@@ -25,7 +26,6 @@ function cell(first, second, probability, mirrored) {
     class: `${probability >= 0.5 === mirrored ? "against" : "sure"}${mirrored ? " mirrored" : ""}`,
     title: `${first} before ${second}: ${percent(probability)}`,
   }, probability > 0.99 ? ">99" : probability < 0.01 ? "<1" : String(Math.round(100 * probability)));
-  made.style.setProperty("--strength", `${Math.round(strength * 100)}%`);
-  made.classList.toggle("strong", !mirrored && strength > (probability < 0.5 ? 0.8 : 0.6));
+  made.style.setProperty("--strength", `${Math.round(strength * DEEPEST)}%`);
   return made;
 }

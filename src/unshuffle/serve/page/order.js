@@ -16,6 +16,7 @@ import { SplitField } from "./splitting.js";
 import { drawnPairs, storyOf } from "./story.js";
 import { showAdvice, showYours } from "./yours.js";
 
+const NO_GRAPH = { entities: [], mentions: [], links: [] };
 const LONG_LINK = 2000; // some mail programs cut what is longer
 
 let found; // the service's answer
@@ -38,7 +39,10 @@ const player = new Player((step) => {
 
 const ask = latest(async (signal, asked) => {
   const ordering = await post("order", { ...asked, n_best: 5 }, signal);
-  const drawn = await post("graph", { sentences: ordering.sentences }, signal);
+  const drawn = await post("graph", { sentences: ordering.sentences }, signal).catch((error) => {
+    if (signal.aborted) throw error;
+    return NO_GRAPH; // a server may be without a parser; the order is there all the same
+  });
   return { ordering, drawn };
 });
 

@@ -119,11 +119,11 @@ export class SentenceList {
   /** Say what ties each sentence to the one before it, mark the clues, and flag the steps the model doubts. */
   showSteps(cues, chance) {
     [...this.list.children].forEach((item, place) => {
-      const [before, sentence, after] = [this.order[place - 1], this.order[place], this.order[place + 1]];
-      const near = [before, after].filter((other) => other !== undefined).map((other) => cues[other]);
-      item.querySelector("p").replaceChildren(...marked(this.sentences[sentence], cues[sentence], near));
-      const sure = place ? chance(before, sentence) : 1;
-      const words = place ? tie(cues[before], cues[sentence]) || "no clue in plain words" : "opens the text";
+      const sentence = this.order[place];
+      const earlier = this.order.slice(0, place).reverse().map((other) => ({ label: this.labels[other], cues: cues[other] }));
+      item.querySelector("p").replaceChildren(...marked(this.sentences[sentence], cues[sentence]));
+      const sure = place ? chance(this.order[place - 1], sentence) : 1;
+      const words = place ? tie(cues[sentence], earlier) || "no clue in plain words" : "opens the text";
       item.classList.toggle("doubtful", sure < DOUBT);
       item.querySelector(".tie").replaceChildren(
         ...(sure < DOUBT ? [element("b", { class: "flag" }, `Step ${place}: ${doubt(sure)}`)] : []),

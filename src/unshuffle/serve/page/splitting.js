@@ -41,9 +41,9 @@ export class SplitField {
   }
 
   /** Put a text in; nothing chosen for an earlier one sticks to it. */
-  fill(text, choice = "auto") {
+  fill(text, wanted = "auto") {
     this.text.value = text;
-    this.choice.value = choice;
+    this.choice.value = wanted === guessSplit(text) ? "auto" : wanted;
     this.refresh();
   }
 

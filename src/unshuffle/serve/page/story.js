@@ -4,10 +4,10 @@ import { count, percent, quote } from "./words.js";
 
 const REACH = 3; // without a graph, pairs at most this far from each other are drawn
 
-/** The pairs to draw: the graph's links; for a model without one, near pairs of its order. */
-export function drawnPairs(ordering, graph) {
-  if (ordering.rounds.length || graph.links.length) return graph.links;
-  const { order } = ordering;
+/** The pairs to draw: the graph's links or those that were refined; for a model without, near pairs of its order. */
+export function drawnPairs({ order, rounds }, graph) {
+  if (graph.links.length) return graph.links;
+  if (rounds.length) return rounds[0].weights.map(([first, second]) => [first, second]);
   return order.flatMap((first, at) => order.slice(at + 1, at + 1 + REACH).map((second) => [Math.min(first, second), Math.max(first, second)]));
 }
 
