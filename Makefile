@@ -7,7 +7,7 @@ SHELL := bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := train,bert,plot,topics,serve
+EXTRAS := train,bert,plot,topics,exercises,serve
 TEST_EXTRAS := $(EXTRAS),sklearn,onnx,dev
 WORKERS ?= 2
 PYTEST_ARGS ?= -m "not slow"
@@ -16,7 +16,7 @@ FUZZ_SEED ?= 1
 
 # A stamp is older than what it depends on exactly when its step must be run again.
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
-REQUIREMENTS := pyproject.toml constraints.txt
+REQUIREMENTS := pyproject.toml research/pyproject.toml constraints.txt
 CREATED := $(VENV)/.created
 RUNNING := $(VENV)/.running
 TESTING := $(VENV)/.testing
@@ -27,7 +27,7 @@ BROWSER := $(VENV)/.browser
 help: ## Print this table
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(RUNNING) ## Make .venv with all that the commands need
+setup: $(RUNNING) ## Make .venv with the product and the laboratory (research/)
 
 demo: setup ## Put the sentences of examples/shuffled.txt in order
 	@$(BIN)/unshuffle order examples/shuffled.txt
@@ -41,7 +41,7 @@ lint: $(TESTING) ## Style and format, changing nothing
 types: $(TESTING) ## Types, by mypy --strict
 	$(BIN)/mypy --strict
 
-flow: $(TESTING) ## Import contract: no stage imports a later one
+flow: $(TESTING) ## Import contracts: no stage imports a later one, nor the product the laboratory
 	$(BIN)/lint-imports
 
 pytest: $(TESTING) $(BROWSER) ## Tests only
@@ -55,10 +55,10 @@ bench: $(RUNNING) ## Measure speed and memory
 	$(BIN)/python -m unshuffle_research.benchmarks
 
 faults: $(TESTING) ## Fuzz, kill, fill the disk, damage models; print how often, and what was lost
-	$(BIN)/python scripts/faults.py --results results/faults.json
+	$(BIN)/python -m tests.faults --results faults.json
 
 fuzz: $(TESTING) ## Fuzz for longer (FUZZ_SECONDS=600 FUZZ_SEED=1)
-	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+	$(BIN)/python -m tests.faults.fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 audit: $(CREATED) ## Look for known holes in the pinned packages (asks an advisory service)
 	$(PIP_INSTALL) pip-audit
@@ -69,19 +69,19 @@ docs: $(CREATED) ## Build the documentation into site/
 	$(BIN)/zensical build
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist site faults.json .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	find src tests research -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(RUNNING): $(CREATED) $(REQUIREMENTS)
-	$(PIP_INSTALL) -e '.[$(EXTRAS)]'
+	$(PIP_INSTALL) -e '.[$(EXTRAS)]' -e research
 	@touch $@
 
 $(TESTING): $(CREATED) $(REQUIREMENTS)
-	$(PIP_INSTALL) -e '.[$(TEST_EXTRAS)]'
+	$(PIP_INSTALL) -e '.[$(TEST_EXTRAS)]' -e research
 	@touch $@ $(RUNNING)
 
 # Playwright's own browser comes from a host that is often out of reach; Debian's chromium serves as well.

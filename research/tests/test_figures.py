@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_table_of_readme_and_docs_says_what_the_result_files_say() -> None:
     done = subprocess.run(
-        [sys.executable, "-m unshuffle_research.tables.figures", "--check"],
+        [sys.executable, "-m", "unshuffle_research.tables.figures", "--check"],
         cwd=ROOT,
         capture_output=True,
         text=True,

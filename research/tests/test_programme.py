@@ -6,9 +6,7 @@ from pathlib import Path
 
 from unshuffle.system.rows import system_names
 from unshuffle_research.experiments.settings import experiment_names
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-from programme import PLAN, Call, calls_of, run
+from unshuffle_research.programme import PLAN, Call, calls_of, run
 
 
 def test_every_experiment_and_every_system_is_called() -> None:

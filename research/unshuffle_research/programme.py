@@ -1,6 +1,6 @@
 """Run every experiment of configs/programme.toml, two at a time; what was done before is not done again.
 
-`python scripts/programme.py --data FOLDER --runs FOLDER --out results` goes on where it was cut off.
+`python -m unshuffle_research.programme --data FOLDER --runs FOLDER` goes on where it was cut off.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from unshuffle.storage.files import read_json, write_json
+from unshuffle_research import CONFIGS
 
-PLAN = Path(__file__).with_suffix(".toml")
+PLAN = CONFIGS / "programme.toml"
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,14 @@ class Call:
     after: tuple[str, ...] = ()
 
 
-def calls_of(plan: Mapping[str, Any], data: Path, runs: Path, out: Path) -> list[Call]:
+def calls_of(plan: Mapping[str, Any], data: Path, runs: Path, out: Path | None = None) -> list[Call]:
     """The commands behind a plan."""
     calls = []
     for name, said in plan["calls"].items():
         experiment, sets, *options = shlex.split(said.replace("{data}", str(data)))
         folders = [f"--data={one}={data / plan['folders'][one]}" for one in sets.split("+")]
-        places = [f"--set=tokens.vectors={data / plan['vectors']}", f"--runs={runs}", f"--out={out}"]
+        places = [f"--set=tokens.vectors={data / plan['vectors']}", f"--runs={runs}"]
+        places += [f"--out={out}"] if out else []
         command = ("unshuffle", "experiment", experiment, *folders, *options, *places)
         calls.append(Call(name, command, tuple(plan.get("after", {}).get(name, ()))))
     return calls
@@ -79,7 +81,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, required=True, help="folder of the data sets")
     options.add_argument("--runs", type=Path, default=Path("runs"), help="models, stages and logs")
-    options.add_argument("--out", type=Path, default=Path("results"))
+    options.add_argument("--out", type=Path, help="folder of results, in place of research/results")
     options.add_argument("--workers", type=int, default=2, help="calls at a time")
     options.add_argument("--only", default="", help="names of calls, with commas")
     given = options.parse_args()

@@ -1,6 +1,6 @@
 """Cut the shipped word vectors out of a larger file.
 
-    python recipes/vectors.py --source glove.6B.100d.180k.f16.npy --out src/unshuffle/data/vectors
+    python -m unshuffle_research.vectors --source glove.6B.100d.180k.f16.npy --out src/unshuffle/data/vectors
 
 The source is anything `load_vectors` reads, the words most frequent first.
 """

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from unshuffle.rank.comparator import PairRanker
     from unshuffle.rank.constraints import Constraints
     from unshuffle.result import Coherence, Ordering
+    from unshuffle.system.options import OrderKeywords, OrderOptions
     from unshuffle.system.orderer import Orderer
     from unshuffle.text.document import Document
+    from unshuffle.text.documents import DocumentLike, OnError
 
 __version__ = "0.1.0"
 __all__ = [
     "Coherence",
     "Constraints",
     "Document",
+    "OrderOptions",
     "Orderer",
     "Ordering",
     "PairRanker",
     "__version__",
     "coherence",
     "order",
+    "order_many",
 ]
 
 # Looked up when first asked for (PEP 562): importing the package must not cost the seconds that torch takes.
@@ -32,6 +38,7 @@ _PLACES = {
     "Coherence": "unshuffle.result",
     "Constraints": "unshuffle.rank.constraints",
     "Document": "unshuffle.text.document",
+    "OrderOptions": "unshuffle.system.options",
     "Orderer": "unshuffle.system.orderer",
     "Ordering": "unshuffle.result",
     "PairRanker": "unshuffle.rank.comparator",
@@ -39,24 +46,45 @@ _PLACES = {
 
 
 def order(
-    sentences: Sequence[str] | Document,
+    sentences: DocumentLike,
     *,
     model: str = "default",
-    beam: int | None = None,
-    n_best: int = 5,
-    keep_if_unsure: float | None = None,
-    constraints: Constraints | None = None,
     parser: str | None = None,
     device: str = "cpu",
+    **options: Unpack[OrderKeywords],
 ) -> Ordering:
-    """The best order of some sentences: `order(sentences).order` are input indices in reading order."""
-    return _orderer(model, parser, device).order(
-        sentences, beam=beam, n_best=n_best, keep_if_unsure=keep_if_unsure, constraints=constraints
+    """The best order of some sentences, or of a text, which is split into sentences first.
+
+    Options: `beam` (width of the search, 8), `n_best` (how many orders to give back, 5), `keep_if_unsure` (keep the
+    input order below this confidence; "auto" for the model's own threshold), `constraints` (what you know already).
+    """
+    return _orderer(model, parser, device).order(sentences, **options)
+
+
+def order_many(
+    documents: Iterable[DocumentLike],
+    *,
+    model: str = "default",
+    parser: str | None = None,
+    device: str = "cpu",
+    batch_size: int = 32,
+    on_error: OnError = "raise",
+    progress: bool | None = None,
+    **options: Unpack[OrderKeywords],
+) -> Iterator[Ordering]:
+    """The best order of each document of a list, column or generator, one at a time and in constant memory.
+
+    `on_error="skip"` leaves out documents that cannot be read and ends with one warning; a result's `index` is the
+    place of its document. A progress bar appears after a second on a terminal or in a notebook; `progress` is True to
+    show it at once and False for never. Options are those of `order`.
+    """
+    return _orderer(model, parser, device).order_many(
+        documents, batch_size=batch_size, on_error=on_error, progress=progress, **options
     )
 
 
 def coherence(
-    text: str | Sequence[str] | Document, *, model: str = "default", parser: str | None = None, device: str = "cpu"
+    text: DocumentLike, *, model: str = "default", parser: str | None = None, device: str = "cpu"
 ) -> Coherence:
     """How coherent a text, or a list of sentences, is in the order in which it stands."""
     return _orderer(model, parser, device).coherence(text)

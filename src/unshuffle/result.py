@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from unshuffle.notebook import ordering_html, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Candidate:
 
     order: tuple[int, ...]
     probability: float
+    log_probability: float = 0.0
+    """Its natural logarithm, which does not underflow for long documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ def _rows(pairs: tuple[PairProbability, ...]) -> list[list[float]]:
     return [[pair.first, pair.second, pair.probability] for pair in pairs]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Ordering:
     """A document's best order and how sure the model is of it."""
 
@@ -68,6 +73,36 @@ class Ordering:
     """Pairs of sentences with the same text: either may stand in the other's place."""
     kept: bool = False
     """Whether the input order was left as it was because the model was unsure."""
+    given: tuple[str, ...] = ()
+    """The sentences as they came in; not in the JSON, whose reader has them."""
+    index: int = 0
+    """Place of the document in the stream that it came in; not in the JSON."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences in reading order."""
+        return tuple(self.given[place] for place in self.order)
+
+    @property
+    def text(self) -> str:
+        """The sentences in reading order as running text."""
+        return " ".join(sentence.strip() for sentence in self.sentences)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sentences)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __repr__(self) -> str:
+        order = shortened(", ".join(map(str, self.order)), 40)
+        kept = ", input order kept" if self.kept else ""
+        named = f" '{self.id}'" if self.id else ""
+        text = f": {shortened(self.text, 60)!r}" if self.given else ""
+        return f"<Ordering{named} ({order}), confidence {self.confidence:.2f}{kept}{text}>"
+
+    def _repr_html_(self) -> str:
+        return ordering_html(self)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; pairs and weights are written as rows [i, j, p]."""

@@ -1,7 +1,6 @@
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -159,18 +158,3 @@ def test_train_takes_a_transformer_from_a_folder(run: Run, corpus: Path, tmp_pat
     assert kept["system"]["sentence_encoder"]["architecture"]["hidden_size"] == own
     missing = run(*options, "--out", tmp_path / "other", "--encoder", tmp_path / "none")
     assert missing.code == 2 and "there is no folder" in missing.complaint
-
-
-def test_an_experiment_takes_the_seeds_that_are_asked_for(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[list[int]] = []
-
-    def noted(*given: object, seeds: Iterable[int], **options: object) -> list[Path]:
-        asked.append(list(seeds))
-        return []
-
-    monkeypatch.setattr("unshuffle_research.experiments.run.run_experiment", noted)
-    for options in ((), ("--seeds", 3), ("--seeds", 1, "--first-seed", 2)):
-        assert run("experiment", "main", "--data", f"nips={tmp_path}", *options).code == 0
-    assert asked == [[1], [1, 2, 3], [2]]

@@ -16,6 +16,7 @@ from tests.decode.paragraphs import (
     probability,
     random_orders,
 )
+from tests.oracles.constraints import keeps
 from unshuffle.decode.contracts import Gold, Search, decoders
 from unshuffle.decode.search.allowed import allowed_orders
 from unshuffle.metrics import tau
@@ -189,8 +190,7 @@ def test_constraints_are_kept(name: str, beam: int, keep: int) -> None:
         CONSTRAINTS, parts, model.search(states, graph, Search(beam=beam, keep=keep, allowed=allowed)), strict=True
     ):
         assert found.orders
-        rules = (some or Constraints()).rules(len(part))
         for order, value in zip(found.orders, found.log_probabilities, strict=True):
             assert sorted(order) == list(range(len(part)))
-            assert rules.kept_by(order)
+            assert keeps(order, some or Constraints())
             assert probability(model, part, order) == pytest.approx(value, abs=1e-9)

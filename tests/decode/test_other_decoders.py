@@ -44,12 +44,26 @@ def test_the_assignment_with_the_highest_sum_comes_first() -> None:
     assert model.search(states, graph, Search())[0].orders[0] == best
 
 
-def test_places_are_told_apart_from_both_ends() -> None:
+def test_places_are_told_apart() -> None:
     model = decoder("positions")
     states, graph = batch([paragraphs([5])[0].permuted([0] * 5)])
     table = model.table(states, graph)[0]
     torch.testing.assert_close(table, table[:, :1].expand(-1, 5))  # equal sentences, equal scores
     assert table[:, 0].unique().numel() == 5
+
+
+def test_positions_ask_for_the_sentence_of_each_place_and_the_place_of_each_sentence() -> None:
+    model = decoder("positions")
+    sizes = [5, 1, 3]
+    states, graph = batch(paragraphs(sizes))
+    orders = random_orders(sizes)
+    total = torch.zeros(())
+    for document, order in zip(model.table(states, graph).detach(), orders, strict=True):
+        rows = document[: len(order), : len(order)]
+        for place, sentence in enumerate(order):
+            total = total - torch.log(rows[place].softmax(0)[sentence])
+            total = total - torch.log(rows[:, sentence].softmax(0)[place])
+    torch.testing.assert_close(model.loss(states, graph, Gold.of(orders)), total / len(sizes), check_dtype=False)
 
 
 def test_missing_topics_are_named() -> None:
@@ -123,7 +137,7 @@ def test_a_model_folder_needs_no_source(bart: Path) -> None:
 
 
 def test_sources_that_cannot_serve_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"config\.json' cannot be read"):
+    with pytest.raises(ConfigError, match=r"config\.json: it is missing"):
         decoders.build(MarkersConfig(source=str(tmp_path)), width=WIDTH, encoded_width=ENCODED)
-    with pytest.raises(ConfigError, match="kind 'bert' cannot write markers"):
+    with pytest.raises(ConfigError, match=r"decoder\.architecture: kind 'bert' cannot be used"):
         decoders.build(MarkersConfig(architecture={"model_type": "bert"}), width=WIDTH, encoded_width=ENCODED)

@@ -1,34 +1,23 @@
 """Exercises whose solution is unambiguous, or what to change."""
 
-import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.exercises.conftest import Unsure
 from tests.serve.fake import EXAMPLES, FakeOrderer
-from unshuffle.errors import DataError
-from unshuffle.exercises.make import difficulty_of, lead, make_exercise, scramble
-from unshuffle.exercises.sheet import answer, label, sheet_html, sheet_text
+from unshuffle.errors import ConfigError, DataError
+from unshuffle.exercises.exercise import label
+from unshuffle.exercises.make import difficulty_of, make_exercise, make_exercises
+from unshuffle.exercises.scramble import scrambles
+from unshuffle.exercises.verdict import lead
 from unshuffle.result import Candidate, Ordering
-from unshuffle.text.document import Document
 
 STORY: list[str] = EXAMPLES[0]["sentences"]
 CLEAR = [f"Sentence {number}." for number in range(1, 6)]
-
-
-class Unsure:
-    """Finds the right order of "s1", "s2", ... but only of four items or fewer is it sure."""
-
-    def order_many(self, documents: Iterable[Document | Sequence[str]], *, n_best: int = 5) -> Iterator[Ordering]:
-        for document in documents:
-            sentences = document.sentences if isinstance(document, Document) else tuple(document)
-            best = tuple(sorted(range(len(sentences)), key=lambda place: sentences[place]))
-            other = (best[1], best[0], *best[2:])
-            first, second = (0.9, 0.05) if len(sentences) <= 4 else (0.4, 0.38)
-            yield Ordering("", best, first, first, (), (), (Candidate(best, first), Candidate(other, second)))
 
 
 def test_the_solution_restores_the_paragraph() -> None:
@@ -57,8 +46,8 @@ def test_equal_sentences_are_ambiguous() -> None:
     assert any(proposal.change == "drop" and proposal.sentences in {(1,), (3,)} for proposal in exercise.proposals)
 
 
-def test_where_another_order_is_near_changes_are_proposed() -> None:
-    exercise = make_exercise(Unsure(), ["s1", "s2", "s3", "s4", "s5"])
+def test_where_another_order_is_near_changes_are_proposed(unsure: Unsure) -> None:
+    exercise = make_exercise(unsure, ["s1", "s2", "s3", "s4", "s5"])
     assert not exercise.unambiguous
     assert exercise.reason == "another order reads almost as well"
     assert [proposal.solves for proposal in exercise.proposals] == [True] * 3
@@ -66,11 +55,43 @@ def test_where_another_order_is_near_changes_are_proposed() -> None:
     assert exercise.proposals[0].result == ("s1 s2", "s3", "s4", "s5")
 
 
-def test_mending_changes_until_the_order_is_unambiguous() -> None:
-    exercise = make_exercise(Unsure(), ["s1", "s2", "s3", "s4", "s5", "s6"], mend=True)
+def test_the_rival_is_named_and_explained(unsure: Unsure) -> None:
+    exercise = make_exercise(unsure, ["s1", "s2", "s3", "s4", "s5"])
+    assert exercise.rival is not None
+    assert [exercise.items[item] for item in exercise.rival.order] == ["s2", "s1", "s3", "s4", "s5"]
+    first, second = (label(item) for item in exercise.solution[:2])
+    assert exercise.rival.why == (
+        f"The next best order is {' '.join(map(label, exercise.rival.order))} (38 %, the right one 40 %). "
+        f"It swaps {first} and {second}. "
+        f"Looking at the two alone, the model doubts that {first} comes before {second}: it gives that 48 %."
+    )
+
+
+def test_a_rival_that_moves_one_sentence_is_said_so() -> None:
+    exercise = make_exercise(FakeOrderer(), [*CLEAR[1:], CLEAR[0]])
+    assert exercise.rival is not None
+    assert exercise.rival.why.startswith("The order ") and "is likelier to the model" in exercise.rival.why
+    assert f"It moves {label(exercise.solution[-1])} from place 5 to place 1." in exercise.rival.why
+
+
+def test_mending_changes_until_the_order_is_unambiguous_and_says_what(unsure: Unsure) -> None:
+    exercise = make_exercise(unsure, ["s1", "s2", "s3", "s4", "s5", "s6"], mend=True)
     assert exercise.unambiguous
     assert len(exercise.items) == 4
-    assert len(exercise.changes) == 2
+    assert exercise.changes == (
+        "Sentences 1 and 2 were merged into one item: “s1” … “s2”",
+        "Sentences 1 and 2 and 3 were merged into one item: “s1 s2” … “s3”",
+    )
+
+
+def test_mending_leaves_alone_what_is_to_be_kept(unsure: Unsure) -> None:
+    sentences = ["s1", "s2", "s3", "s4", "s5"]
+    exercise = make_exercise(unsure, sentences, mend=True, keep=[0, 2, 4])
+    assert exercise.unambiguous and {"s1", "s3", "s5"} <= set(exercise.items)
+    untouched = make_exercise(unsure, sentences, mend=True, keep=range(5))
+    assert not untouched.unambiguous and untouched.paragraph == tuple(sentences)
+    with pytest.raises(ConfigError, match="no sentence 6"):
+        make_exercise(unsure, sentences, keep=[5])
 
 
 def test_what_cannot_be_mended_stays_as_it_was() -> None:
@@ -84,12 +105,32 @@ def test_two_sentences_are_no_exercise() -> None:
         make_exercise(FakeOrderer(), ["a", "b"])
 
 
-@given(st.integers(3, 12), st.integers(0, 1000))
-def test_a_scramble_holds_every_item_and_is_not_the_solution(size: int, seed: int) -> None:
-    shown = scramble(size, seed)
-    assert sorted(shown) == list(range(size))
-    assert shown != tuple(range(size))
-    assert shown == scramble(size, seed)
+@given(st.integers(3, 9), st.integers(0, 1000), st.integers(1, 2))
+def test_scrambles_differ_and_are_more_than_a_swap_from_the_solution(size: int, seed: int, count: int) -> None:
+    found = scrambles(size, seed, count)
+    assert len(set(found)) == count and found == scrambles(size, seed, count)
+    right = list(range(size))
+    near = {tuple(right)}
+    for first, second in combinations(right, 2):
+        swapped = list(right)
+        swapped[first], swapped[second] = second, first
+        near.add(tuple(swapped))
+    for shown in found:
+        assert sorted(shown) == right and shown not in near
+
+
+def test_three_sentences_have_two_scrambles_and_no_more() -> None:
+    assert set(scrambles(3, 0, 2)) == {(1, 2, 0), (2, 0, 1)}
+    with pytest.raises(ConfigError, match="at most 2"):
+        scrambles(3, 0, 3)
+
+
+def test_several_exercises_of_one_text_have_one_solution_and_one_rival(unsure: Unsure) -> None:
+    exercises = make_exercises(unsure, ["s1", "s2", "s3", "s4", "s5"], count=4)
+    assert len({exercise.items for exercise in exercises}) == 4
+    assert {exercise.paragraph for exercise in exercises} == {("s1", "s2", "s3", "s4", "s5")}
+    rivals = {tuple(exercise.items[item] for item in exercise.rival.order) for exercise in exercises if exercise.rival}
+    assert rivals == {("s2", "s1", "s3", "s4", "s5")}
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -106,17 +147,3 @@ def test_longer_and_closer_is_harder() -> None:
 
 def test_labels_go_on_after_z() -> None:
     assert [label(item) for item in (0, 25, 26, 27, 701, 702)] == ["A", "Z", "AA", "AB", "ZZ", "AAA"]
-
-
-def test_sheets_have_items_and_a_key_on_another_page() -> None:
-    exercise = make_exercise(FakeOrderer(), [*STORY[:-1], "And <b>1 & 2</b> 9."])
-    text = sheet_text(exercise)
-    page, key = text.split("\f")
-    assert all(item in page for item in exercise.items)
-    assert answer(exercise) in key
-    assert answer(exercise) not in page
-    html = sheet_html(exercise, title="<x>")
-    assert "&lt;b&gt;1 &amp; 2&lt;/b&gt;" in html
-    assert "<b>1 " not in html
-    assert "break-before: page" in html
-    assert json.loads(json.dumps(exercise.to_json()))["solution"] == list(exercise.solution)

@@ -1,4 +1,4 @@
-"""Break things on purpose and count: `python scripts/faults.py [--seconds 60] [--quick]`.
+"""Break things on purpose and count: `python -m tests.faults [--seconds 60] [--quick]`.
 
 Runs the fault tests (killed processes, full disks, damaged and hostile model folders, bad files), fuzzes for some
 time, and prints how many inputs and faults there were. Leaves with 1 where anything broke or was lost.
@@ -18,13 +18,13 @@ from xml.etree import ElementTree
 
 from unshuffle.evaluation.results import commit, versions
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GROUPS = {
     "training: killed, full disk, resumed": ["tests/training/test_resume.py", "tests/training/test_checkpoint.py"],
     "training: several processes": ["tests/training/test_distributed.py"],
     "bulk: workers killed, bad rows and files": ["tests/bulk"],
     "model folders: damaged, hostile": ["tests/faults/test_model_folder.py", "tests/system/test_folder.py"],
-    "files: full disk, interrupted": ["tests/test_files.py"],
+    "files: full disk, interrupted": ["tests/storage/test_files.py"],
     "text of all scripts": ["tests/faults/test_unicode.py"],
     "readers and ordering, fuzzed": ["tests/faults/test_fuzz.py"],
     "ten thousand requests": ["tests/faults/test_soak.py"],
@@ -60,7 +60,7 @@ def tested(paths: list[str], folder: Path, quick: bool) -> Counter[str]:
 def fuzzed(seconds: float, seed: int, folder: Path) -> tuple[int, list[str]]:
     """Inputs, and what broke."""
     counts = folder / "fuzz.json"
-    command = [sys.executable, "scripts/fuzz.py", "--seconds", str(seconds), "--seed", str(seed), "--json", str(counts)]
+    command = [sys.executable, "-m", "tests.faults.fuzz", f"--seconds={seconds}", f"--seed={seed}", f"--json={counts}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if not counts.is_file():
         return 0, [(done.stderr.strip().splitlines() or ["the fuzzer said nothing"])[-1]]
@@ -98,7 +98,7 @@ def main() -> int:
     )
     if chosen.results:
         found = {
-            "command": " ".join(["python", "scripts/faults.py", *sys.argv[1:]]),
+            "command": " ".join(["python", "-m", "tests.faults", *sys.argv[1:]]),
             "commit": commit(),
             "versions": versions(),
             "groups": groups,

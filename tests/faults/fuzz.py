@@ -1,4 +1,4 @@
-"""Fuzz readers, ordering and configurations: `python scripts/fuzz.py --seconds 60 --seed 1`.
+"""Fuzz readers, ordering and configurations: `python -m tests.faults.fuzz --seconds 60 --seed 1`.
 
 With atheris installed, coverage leads the search, a process a target; otherwise Hypothesis draws. Every input that
 breaks something is saved, so that `--replay FILE --target NAME` shows it again.
@@ -21,8 +21,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+ROOT = Path(__file__).parents[2]
 EXAMPLES = 200
 """Inputs drawn from one seed, before the next."""
 
@@ -93,9 +92,22 @@ def by_hypothesis(target: str, seconds: float, seed: int, folder: Path) -> tuple
 
 def by_atheris(target: str, seconds: float, seed: int, folder: Path) -> tuple[int, list[str]]:
     """In a process of its own, because libFuzzer ends it."""
-    command = [sys.executable, __file__, "--worker", "--target", target, "--seconds", str(max(1, int(seconds)))]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.faults.fuzz",
+        "--worker",
+        "--target",
+        target,
+        "--seconds",
+        str(max(1, int(seconds))),
+    ]
     done = subprocess.run(
-        [*command, "--seed", str(seed), "--save", str(folder)], capture_output=True, text=True, check=False
+        [*command, "--seed", str(seed), "--save", str(folder.resolve())],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     counts = re.findall(r"Done (\d+) runs|#(\d+)\s", done.stderr)
     counted = max((int(one or other) for one, other in counts), default=0)

@@ -1,4 +1,4 @@
-"""A little fuzzing with every run of the tests; scripts/fuzz.py does more of it."""
+"""A little fuzzing with every run of the tests; `python -m tests.faults.fuzz` does more."""
 
 from collections.abc import Callable
 

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 
 from tests.encoders.made_up import corpus
-from unshuffle.graph.batch import Batch, collate, padded, present
+from unshuffle.graph.batch import Batch, collate
 from unshuffle.graph.select import select
+from unshuffle.layers.padding import pad_documents, sentence_mask
 
 
 def test_each_documents_part_is_the_document_itself() -> None:
@@ -70,9 +71,9 @@ def test_a_batch_has_no_place_for_the_true_order() -> None:
 def test_padding_puts_zeros_behind_the_last_sentence() -> None:
     graph = collate(corpus()).graph
     rows = torch.randn(graph.sentences, 3)
-    table = padded(rows, graph)
-    assert torch.equal(table[present(graph)], rows)
-    assert not table[~present(graph)].any()
+    table = pad_documents(rows, graph)
+    assert torch.equal(table[sentence_mask(graph)], rows)
+    assert not table[~sentence_mask(graph)].any()
 
 
 def test_selected_documents_are_those_documents_collated() -> None:

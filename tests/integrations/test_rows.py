@@ -29,11 +29,11 @@ def test_a_failure_inside_the_model_costs_the_row_that_causes_it(
 ) -> None:
     order_many = Orderer.order_many
 
-    def failing(self: Orderer, documents: Any, **options: Any) -> Any:
+    def failing(self: Orderer, documents: Any, options: Any) -> Any:
         documents = list(documents)
         if any("poison" in sentence for document in documents for sentence in document.sentences):
             raise RuntimeError("out of memory\nat some place")
-        return order_many(self, documents, **options)
+        return order_many(self, documents, options)
 
     monkeypatch.setattr(Orderer, "order_many", failing)
     found = RowOrderer(RowSettings(model=model)).outcomes([sentences, ["poison", "x"], sentences])

@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "unshuffle"
+LABORATORY = ROOT / "research" / "unshuffle_research"
 DATA = PACKAGE / "data"
 
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "common", "misc"}
@@ -87,7 +88,8 @@ def test_every_name_says_something() -> None:
 
 
 def test_no_source_file_is_longer_than_a_part_should_be() -> None:
-    long = {short(path): lines for path in sources() if (lines := len(text(path).splitlines())) > MOST_LINES}
+    written = [*sources(), *LABORATORY.rglob("*.py")]
+    long = {short(path): lines for path in written if (lines := len(text(path).splitlines())) > MOST_LINES}
     assert long == {}
 
 
@@ -127,6 +129,24 @@ def test_no_file_names_a_folder_of_one_machine() -> None:
 def test_files_speak_of_the_project_and_not_of_its_making() -> None:
     written = [path for path in files() if path.suffix in PROSE_AND_CODE and DATA not in path.parents]
     assert hits(WRITERS_TRACES, written) == []
+
+
+def test_what_a_command_makes_is_not_committed() -> None:
+    """Such files are named in .gitignore; of the plots, those stay that a page shows."""
+    assert files()
+    command = ["git", "ls-files", "--cached", "--ignored", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    assert listed.splitlines() == []
+    pages = "".join(text(path) for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+    plots = [short(path) for path in files() if path.suffix in {".png", ".svg"} and ROOT / "research" in path.parents]
+    assert [plot for plot in plots if plot not in pages] == []
+
+
+def test_every_picture_that_a_page_shows_is_there() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    shown = [(page, link) for page in pages for link in re.findall(r"!\[[^\]]*\]\(([^):]+)\)", text(page))]
+    assert shown
+    assert [f"{short(page)}: {link}" for page, link in shown if not (page.parent / link).is_file()] == []
 
 
 def test_shipped_data_names_its_licence() -> None:

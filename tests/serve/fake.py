@@ -12,7 +12,6 @@ from typing import Any
 
 import unshuffle.serve
 from unshuffle.errors import DataError
-from unshuffle.rank.constraints import Constraints
 from unshuffle.result import (
     Candidate,
     Coherence,
@@ -24,6 +23,7 @@ from unshuffle.result import (
     SentenceGraph,
     Transition,
 )
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 EXAMPLES = json.loads((Path(unshuffle.serve.__file__).parent / "page" / "examples.json").read_text(encoding="utf-8"))
@@ -51,17 +51,11 @@ class FakeOrderer:
     def card(self) -> dict[str, Any]:
         return {"system": "fake", "trained_on": "nothing"}
 
-    def order(self, sentences: Sequence[str], **options: Any) -> Ordering:
-        return next(self.order_many([sentences], **options))
-
     def order_many(
         self,
         documents: Iterable[Document | Sequence[str]],
+        options: OrderOptions | None = None,
         *,
-        beam: int | None = None,
-        n_best: int = 5,
-        keep_if_unsure: float | None = None,
-        constraints: Constraints | None = None,
         batch_size: int = 32,
     ) -> Iterator[Ordering]:
         read = [one if isinstance(one, Document) else Document.from_sentences(one) for one in documents]
@@ -71,7 +65,7 @@ class FakeOrderer:
             if any("poison" in sentence for sentence in document.sentences):
                 raise DataError("document: poison.")
         for document in read:
-            yield _ordering(document, n_best)
+            yield _ordering(document, (options or OrderOptions()).n_best)
 
     def coherence(self, sentences: Sequence[str]) -> Coherence:
         size = len(sentences)

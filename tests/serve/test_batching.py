@@ -8,9 +8,10 @@ import pytest
 from tests.serve.fake import FakeOrderer
 from unshuffle.errors import DataError
 from unshuffle.serve.batching import Batcher
-from unshuffle.serve.jobs import Busy, Search, TooSlow
+from unshuffle.serve.jobs import Busy, TooSlow
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 
@@ -18,7 +19,7 @@ def document(number: int) -> Document:
     return Document((f"second {number + 1}", f"first {number}"), id=str(number))
 
 
-async def answers(model: FakeOrderer, config: Batching, *searches: Search) -> list[Any]:
+async def answers(model: FakeOrderer, config: Batching, *searches: OrderOptions) -> list[Any]:
     """What concurrent requests, one for each search, get."""
     batcher = Batcher(model, config, Meters())
     batcher.start()
@@ -30,20 +31,20 @@ async def answers(model: FakeOrderer, config: Batching, *searches: Search) -> li
 
 def test_requests_that_come_together_are_read_together() -> None:
     model = FakeOrderer()
-    found = asyncio.run(answers(model, Batching(window=0.05), *[Search()] * 10))
+    found = asyncio.run(answers(model, Batching(window=0.05), *[OrderOptions()] * 10))
     assert model.batches == [10]
     assert [one.id for (one,) in found] == [str(number) for number in range(10)]
 
 
 def test_a_full_batch_does_not_wait_for_its_window() -> None:
     model = FakeOrderer()
-    asyncio.run(asyncio.wait_for(answers(model, Batching(window=60, documents=4), *[Search()] * 8), 5))
+    asyncio.run(asyncio.wait_for(answers(model, Batching(window=60, documents=4), *[OrderOptions()] * 8), 5))
     assert model.batches == [4, 4]
 
 
 def test_other_options_make_another_call() -> None:
     model = FakeOrderer()
-    searches = [Search(n_best=1), Search(n_best=2), Search(n_best=1)]
+    searches = [OrderOptions(n_best=1), OrderOptions(n_best=2), OrderOptions(n_best=1)]
     found = asyncio.run(answers(model, Batching(window=0.02), *searches))
     assert model.batches == [2, 1]
     assert [len(one.n_best) for (one,) in found] == [1, 2, 1]
@@ -54,7 +55,7 @@ def test_one_bad_document_fails_alone() -> None:
         batcher = Batcher(FakeOrderer(), Batching(window=0.02), Meters())
         batcher.start()
         texts = [("a",), ("poison",), ("c",)]
-        jobs = [batcher.order([Document(text)], Search()) for text in texts]
+        jobs = [batcher.order([Document(text)], OrderOptions()) for text in texts]
         found = await asyncio.gather(*jobs, return_exceptions=True)
         await batcher.close()
         return found
@@ -66,7 +67,7 @@ def test_one_bad_document_fails_alone() -> None:
 
 def test_beyond_the_queue_the_answer_is_to_come_again() -> None:
     model = FakeOrderer(seconds_a_call=0.05)
-    found = asyncio.run(answers(model, Batching(window=0, documents=2, waiting=6), *[Search()] * 12))
+    found = asyncio.run(answers(model, Batching(window=0, documents=2, waiting=6), *[OrderOptions()] * 12))
     refused = [one for one in found if isinstance(one, Busy)]
     assert len(refused) == 6
     assert all(1 <= one.retry_after <= 60 for one in refused)
@@ -74,7 +75,7 @@ def test_beyond_the_queue_the_answer_is_to_come_again() -> None:
 
 def test_a_slow_answer_is_given_up_and_those_not_begun_are_never_computed() -> None:
     model = FakeOrderer(seconds_a_call=0.2)
-    found = asyncio.run(answers(model, Batching(window=0, documents=1, seconds=0.1), *[Search()] * 5))
+    found = asyncio.run(answers(model, Batching(window=0, documents=1, seconds=0.1), *[OrderOptions()] * 5))
     assert all(isinstance(one, TooSlow) for one in found)
     assert model.batches == [1]
 
@@ -83,11 +84,11 @@ def test_closing_finishes_what_was_accepted_and_takes_nothing_new() -> None:
     async def run() -> tuple[list[Any], Any]:
         batcher = Batcher(FakeOrderer(seconds_a_call=0.02), Batching(documents=1), Meters())
         batcher.start()
-        jobs = [asyncio.ensure_future(batcher.order([document(number)], Search())) for number in range(5)]
+        jobs = [asyncio.ensure_future(batcher.order([document(number)], OrderOptions())) for number in range(5)]
         await asyncio.sleep(0)
         closing = asyncio.ensure_future(batcher.close())
         await asyncio.sleep(0)
-        late = await asyncio.gather(batcher.order([document(9)], Search()), return_exceptions=True)
+        late = await asyncio.gather(batcher.order([document(9)], OrderOptions()), return_exceptions=True)
         await closing
         return await asyncio.gather(*jobs), late[0]
 
@@ -101,7 +102,9 @@ def test_work_that_cannot_be_shared_takes_its_turn() -> None:
         batcher = Batcher(FakeOrderer(), Batching(window=0.01), Meters())
         batcher.start()
         found = await asyncio.gather(
-            batcher.order([document(0)], Search()), batcher.call(lambda: 7), batcher.order([document(1)], Search())
+            batcher.order([document(0)], OrderOptions()),
+            batcher.call(lambda: 7),
+            batcher.order([document(1)], OrderOptions()),
         )
         await batcher.close()
         return list(found)
@@ -133,7 +136,7 @@ def test_clients_that_come_back_at_once_join_the_next_call() -> None:
         async def client(delay: float) -> None:
             await asyncio.sleep(delay)
             for number in range(4):
-                await batcher.order([document(number)], Search())
+                await batcher.order([document(number)], OrderOptions())
 
         # Half of them begin during the first call of the others.
         await asyncio.gather(*(client(0.0) for _ in range(4)), *(client(0.1) for _ in range(4)))

@@ -75,3 +75,12 @@ def test_a_model_folder_carries_it(tmp_path: Path) -> None:
     pieces = pieces_per_sentence([encoded.ids for encoded in model.preparer.tokenizer.encode(SENTENCES)])
     expected = SOME.confidence(Evidence(raw.confidence, np.log(raw.probability), 3, pieces))
     assert found.confidence == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_threshold_is_kept_and_an_older_file_has_none() -> None:
+    kept = replace(SOME, keep_below=0.7)
+    assert Calibration.read(kept.write()) == kept
+    assert Calibration.read({name: value for name, value in SOME.write().items() if name != "keep_below"}) == SOME
+    for wrong in (1.5, -0.1, "high", float("nan"), True):
+        with pytest.raises(ConfigError, match="keep_below"):
+            Calibration.read({**SOME.write(), "keep_below": wrong})

@@ -11,7 +11,7 @@ from tests.fixtures.documents import STORIES
 from tests.fixtures.systems import tiny_model as tiny_system
 from tests.fixtures.tiny import tiny_model
 from unshuffle.decode.contracts import Gold
-from unshuffle.errors import ConfigError, DataError
+from unshuffle.errors import DataError
 from unshuffle.graph.batch import collate
 from unshuffle.system.coherence import ALL_MOVES, Scorer
 from unshuffle.system.orderer import Orderer
@@ -100,8 +100,8 @@ def test_equal_sentences_count_half(orderer: Orderer) -> None:
 def test_what_has_no_sentence_is_refused(orderer: Orderer) -> None:
     with pytest.raises(DataError, match="no sentence"):
         orderer.coherence("   ")
-    with pytest.raises(ConfigError, match="one string"):
-        orderer.order("A text. Not a list.")
+    with pytest.raises(DataError, match="no sentence"):
+        orderer.order("   ")
 
 
 def test_a_long_text_is_scored_with_bounded_work(orderer: Orderer) -> None:

@@ -12,6 +12,7 @@ from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.rank.constraints import Constraints
 from unshuffle.system.folder import Model
+from unshuffle.system.options import OrderOptions
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.text.parsing.mentions import DEFAULT_PARSER, load_parser
@@ -127,17 +128,17 @@ def test_rounds_are_the_documents_own(orderer: Orderer) -> None:
 
 
 def test_an_unsure_order_can_be_left_as_it_was(orderer: Orderer) -> None:
-    found = orderer.order(DOCUMENTS[1], keep_if_unsure=1.1)
+    found = orderer.order(DOCUMENTS[1], keep_if_unsure=1.0)
     assert found.kept and found.order == tuple(range(len(found.order)))
     assert not orderer.order(DOCUMENTS[1], keep_if_unsure=0.0).kept
 
 
 def test_rules_hold_where_the_model_is_unsure(orderer: Orderer) -> None:
-    turned = orderer.order(DOCUMENTS[1], keep_if_unsure=1.1, constraints=Constraints(before=((1, 0),)))
+    turned = orderer.order(DOCUMENTS[1], keep_if_unsure=1.0, constraints=Constraints(before=((1, 0),)))
     assert not turned.kept and turned.order.index(1) < turned.order.index(0)
-    placed = orderer.order(DOCUMENTS[1], keep_if_unsure=1.1, constraints=Constraints(fixed=((0, 2),)))
+    placed = orderer.order(DOCUMENTS[1], keep_if_unsure=1.0, constraints=Constraints(fixed=((0, 2),)))
     assert not placed.kept and placed.order[0] == 2
-    assert orderer.order(DOCUMENTS[1], keep_if_unsure=1.1, constraints=Constraints(before=((0, 1),))).kept
+    assert orderer.order(DOCUMENTS[1], keep_if_unsure=1.0, constraints=Constraints(before=((0, 1),))).kept
 
 
 def test_what_is_not_read_is_told_once(orderer: Orderer, caplog: pytest.LogCaptureFixture) -> None:
@@ -150,13 +151,13 @@ def test_what_is_not_read_is_told_once(orderer: Orderer, caplog: pytest.LogCaptu
 
 
 def test_what_is_no_document_is_refused(orderer: Orderer) -> None:
-    with pytest.raises(ConfigError, match="got one string"):
-        orderer.order("A text. In one string.")
-    for empty in ([], Document(())):
+    for empty in ([], Document(()), "  \n"):
         with pytest.raises(DataError, match="no sentence"):
             orderer.order(empty)
     with pytest.raises(DataError, match="is not text"):
         orderer.order(["a", 3])  # type: ignore[list-item]
+    with pytest.raises(DataError, match="of type dict"):
+        orderer.order({"sentences": ["a"]})
 
 
 def test_the_graph_is_what_the_network_reads(orderer: Orderer) -> None:
@@ -195,3 +196,40 @@ def test_a_parser_that_is_not_the_one_of_the_training_is_told(model: Model, capl
     assert Orderer(other).parser.fingerprint == "none"
     (record,) = caplog.records
     assert "another version of the parser 'none'" in record.getMessage()
+
+
+def test_text_is_split_and_results_carry_their_sentences(orderer: Orderer) -> None:
+    found = orderer.order("The box was locked. The key lay there. He opened the box.")
+    assert sorted(found.sentences) == ["He opened the box.", "The box was locked.", "The key lay there."]
+    assert found.sentences == tuple(found.given[place] for place in found.order)
+
+
+def test_bad_documents_can_be_skipped_and_the_others_keep_their_place(orderer: Orderer) -> None:
+    given = [DOCUMENTS[0], [], DOCUMENTS[1], Document((), id="letter"), DOCUMENTS[2]]
+    with pytest.raises(DataError, match="document 1: it has no sentence"):
+        list(orderer.order_many(given))
+    with pytest.warns(UserWarning, match="2 of 5 documents were skipped") as told:
+        found = list(orderer.order_many(given, on_error="skip"))
+    assert [(one.index, one.id) for one in found] == [(0, DOCUMENTS[0].id), (2, DOCUMENTS[1].id), (4, DOCUMENTS[2].id)]
+    assert told[0].filename == __file__
+
+
+def test_what_is_wrong_with_a_call_is_said_before_anything_is_read(orderer: Orderer) -> None:
+    for wrong in ({"beam": 0}, {"batch_size": 0}, {"on_error": "ignore"}, {"keep_if_unsure": 2}):
+        with pytest.raises(ConfigError):
+            orderer.order_many(DOCUMENTS, **wrong)  # type: ignore[arg-type]
+
+
+def test_options_are_one_object_or_keywords(orderer: Orderer) -> None:
+    options = OrderOptions(beam=16, n_best=2)
+    assert orderer.order(DOCUMENTS[1], options) == orderer.order(DOCUMENTS[1], beam=16, n_best=2)
+    assert len(orderer.order(DOCUMENTS[1], options, n_best=1).n_best) == 1
+
+
+def test_auto_takes_the_threshold_of_the_model(model: Model) -> None:
+    plain = {"format": 1, "intercept": 0.9, "agreement": 0.0, "choice": 0.0, "length": 0.0}  # always 0.71
+    for stored, kept in ((None, False), (0.75, True), (0.7, False)):
+        calibrated = Orderer(replace(model, calibration={**plain, "keep_below": stored}))
+        assert calibrated.order(DOCUMENTS[1], keep_if_unsure="auto").kept is kept
+    lower = Orderer(replace(model, calibration={**plain, "intercept": 0.5}))  # always 0.62
+    assert lower.order(DOCUMENTS[1], keep_if_unsure="auto").kept and not lower.order(DOCUMENTS[1]).kept

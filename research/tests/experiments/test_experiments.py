@@ -45,7 +45,6 @@ def test_an_experiment_leaves_figures_that_can_be_believed(name: str, run: Run) 
     assert sheet["command"] and sheet["versions"]["torch"] and "commit" in sheet and sheet["tables"][0]["rows"]
     assert path.with_suffix(".md").read_text(encoding="utf-8").startswith(f"# {sheet['title']}")
     for plot in sheet["plots"]:
-        assert (out / name / f"{plot['file']}.png").read_bytes()[:4] == b"\x89PNG"
         assert b"<svg" in (out / name / f"{plot['file']}.svg").read_bytes()
     rows = [file for file in (out / name).glob("*.json") if not file.name.startswith("summary-")]
     assert rows

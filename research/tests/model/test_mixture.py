@@ -1,4 +1,4 @@
-"""Documents of several kinds, in shares and windows; their figures and their credits."""
+"""Documents of several kinds, in shares and excerpts; their figures and their credits."""
 
 import gzip
 import json
@@ -55,16 +55,16 @@ def recipe(*mixtures: MixtureConfig) -> Recipe:
     return Recipe("tiny", tuple(Pass(system, TrainingConfig(), each) for each in mixtures))
 
 
-def test_sources_have_their_shares_and_long_texts_give_windows(data: Path) -> None:
+def test_sources_have_their_shares_and_long_texts_give_excerpts(data: Path) -> None:
     documents = training_documents(mixture(), data, seed=1)
     kinds = Counter(document.sentences[0].split()[0] for document in documents)
-    assert kinds == {"Short": 60, "Long": 20}  # more than there are: texts come again, windows drawn anew
-    windows = [document for document in documents if document.sentences[0].startswith("Long")]
-    assert len({document.id for document in windows}) > 15
-    for window in windows:
-        text, _, start = window.id.partition("@")
-        size = len(window.sentences)
-        assert 3 <= size <= 20 and list(window.sentences) == LONG[text][int(start) : int(start) + size]
+    assert kinds == {"Short": 60, "Long": 20}  # more than there are: texts come again, excerpts drawn anew
+    excerpts = [document for document in documents if document.sentences[0].startswith("Long")]
+    assert len({document.sentences for document in excerpts}) > 15
+    for excerpt in excerpts:
+        text, _, start = excerpt.id.partition("@")
+        size = len(excerpt.sentences)
+        assert 3 <= size <= 30 and list(excerpt.sentences) == LONG[text][int(start) : int(start) + size]
     assert training_documents(mixture(), data, seed=1) == documents != training_documents(mixture(), data, seed=2)
 
 
@@ -76,12 +76,12 @@ def test_a_source_of_short_texts_only_is_told(data: Path) -> None:
 def test_held_out_texts_are_drawn_from_the_whole_source(data: Path) -> None:
     tests, valids = (held_out(mixture(), data, files) for files in ("test", "valid"))
     assert set(tests) == {"short"} and len(tests["short"]) == 30
-    assert len(valids["long"]) == 5 * 6 and all(len(window.sentences) == 5 for window in valids["long"])
-    some = held_out(mixture(), data, "valid", 10)
-    assert some == held_out(mixture(), data, "valid", 10)
-    assert [len(documents) for documents in some.values()] == [10, 10]
-    assert len({window.id.partition("@")[0] for window in some["long"]}) > 2  # not the first texts alone
-    assert set(some["long"]) < set(valids["long"])
+    assert len(valids["long"]) == 5 and all(3 <= len(excerpt.sentences) <= 30 for excerpt in valids["long"])
+    some = held_out(mixture(), data, "valid", 3)
+    assert some == held_out(mixture(), data, "valid", 3)
+    assert [len(documents) for documents in some.values()] == [3, 3]
+    assert set(some["long"]) < set(valids["long"]) and set(some["short"]) < set(valids["short"])
+    assert some["short"] != valids["short"][:3]  # not the first texts alone
 
 
 def test_credits_name_the_texts_that_were_used(data: Path, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_figures_by_kind_of_text_stand_beside_orders_without_training(
             seed=1,
             cache=tmp_path,
             shuffles=2,
-            most=6,
+            most=4,
             choosing=choosing,
         )
     )
@@ -122,7 +122,7 @@ def test_figures_by_kind_of_text_stand_beside_orders_without_training(
     splits = [run["split"] for run in found.values()]
     assert splits == (["valid", "valid"] if choosing else ["test", "valid"])
     for run in found.values():
-        assert run["test"]["documents"] == 6 and run["test"]["shuffles"] == 2
+        assert run["test"]["documents"] == 4 and run["test"]["shuffles"] == 2
         assert set(run["baselines"]) == {"random", "input", "nearest chain"}
         assert -100 <= run["baselines"]["random"]["tau"] <= 100
     for path in paths:  # what the model said of its orders lies beside them

@@ -1,4 +1,4 @@
-"""`python -m unshuffle_research.benchmarks [names] [--quick]`: measures, writes JSON, and fails where a target is missed."""
+"""Measure, write JSON, fail where a target is missed: `python -m unshuffle_research.benchmarks [names] [--quick]`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+from unshuffle_research import RESULTS
 from unshuffle_research.benchmarks.settings import Settings
 
 NAMES = ("training", "inference", "beams", "refinement", "scaling", "cold_start", "shipped", "memory")
-ROOT = Path(__file__).parents[1]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = argparse.ArgumentParser(prog="python -m unshuffle_research.benchmarks", description=__doc__)
     options.add_argument("names", nargs="*", metavar="name", help=", ".join(NAMES))
     options.add_argument("--quick", action="store_true", help="try the benchmarks on small networks; judges nothing")
-    options.add_argument("--out", type=Path, default=ROOT / "results" / "benchmarks", help="where the JSON goes")
+    options.add_argument("--out", type=Path, default=RESULTS / "benchmarks", help="where the JSON goes")
     options.add_argument("--model", default="", help="folder of a trained model to decode with")
     options.add_argument("--documents", default="", help="validation documents, for the choice of the default beam")
     given = options.parse_args(arguments)
@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     settings = Settings(quick=given.quick, model=given.model, documents=given.documents)
     failed = False
     for name in given.names or NAMES:
-        report = import_module(f"benchmarks.{name}").run(settings)
+        report = import_module(f"unshuffle_research.benchmarks.{name}").run(settings)
         report.write(given.out, settings.quick)
         sys.stdout.write("\n".join(report.lines(settings.quick)) + "\n")
         sys.stdout.flush()

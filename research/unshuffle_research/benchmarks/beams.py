@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from unshuffle.evaluation.predict import figures, predict
+from unshuffle.evaluation.predict import Prediction, figures, predict
 from unshuffle.system.folder import load_model
-from unshuffle.system.orderer import DEFAULT_BEAM, Orderer
+from unshuffle.system.options import DEFAULT_BEAM
+from unshuffle.system.orderer import Orderer
 from unshuffle.text.readers.read import read_documents
 from unshuffle_research.benchmarks.documents import nips_like
 from unshuffle_research.benchmarks.machine import one_thread, seconds
@@ -30,7 +31,7 @@ def run(settings: Settings) -> Report:
     documents = list(orderer.parser.mentions(documents))
     taus, spent = {}, {}
     for beam in BEAMS:
-        predictions = []
+        predictions: list[Prediction] = []
         spent[beam] = seconds(
             lambda beam=beam, into=predictions: into.extend(predict(orderer, documents, shuffles=1, beam=beam))  # type: ignore[misc]
         )

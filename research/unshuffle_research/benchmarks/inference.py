@@ -10,7 +10,8 @@ import torch
 from unshuffle.decode.contracts import Found, Search
 from unshuffle.graph.batch import Item, collate
 from unshuffle.system.folder import Model
-from unshuffle.system.orderer import DEFAULT_BEAM, Orderer
+from unshuffle.system.options import DEFAULT_BEAM
+from unshuffle.system.orderer import Orderer
 from unshuffle.system.stream import batches
 from unshuffle.text.document import Document
 from unshuffle_research.benchmarks.arithmetic import forward_flops, refined_flops

@@ -15,10 +15,10 @@ from unshuffle.cli.writing import write_pieces
 from unshuffle.decode.contracts import Found
 from unshuffle.graph.batch import Item
 from unshuffle.machine.memory import settled
-from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Ordering
 from unshuffle.system.assemble import assembled
 from unshuffle.system.folder import load_model, save_model
+from unshuffle.system.options import OrderOptions
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.stream import DOCUMENTS
 from unshuffle.text.parsing.mentions import NoParser
@@ -40,9 +40,7 @@ else each mark would be the peak of more kinds of batches than the one before, a
 class ConstantOrderer(Orderer):
     """Gives every document back as it came: readers, queue and writer without parser and network."""
 
-    def _order_batch(
-        self, items: list[Item], width: int, n_best: int, constraints: Constraints | None
-    ) -> list[Ordering]:
+    def _order_batch(self, items: list[Item], options: OrderOptions) -> list[Ordering]:
         return [
             assembled(item, Found((tuple(range(item.graph.sentences)),), (0.0,)), (), n_best=1, calibration=None)
             for item in items

@@ -28,10 +28,10 @@ from unshuffle.serve.files import FOLDER
 from unshuffle.serve.run import run
 from unshuffle.serve.settings import Batching, Settings
 from unshuffle.system.orderer import Orderer
+from unshuffle_research import RESULTS, ROOT
 from unshuffle_research.benchmarks.load import Load, bodies
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "results" / "benchmarks" / "serve.json"
+FIGURES = RESULTS / "benchmarks" / "serve.json"
 UNTRAINED = "untrained:"
 PAPER = UNTRAINED + "irse-grn"
 GAIN = 3.0
@@ -45,7 +45,7 @@ def main(
     clients: Annotated[int, typer.Option(help="How many clients ask at the same time.")] = 32,
     judged: Annotated[str, typer.Option(help="Model whose gain is judged: a system's name with 'untrained:'.")] = PAPER,
     told: Annotated[str, typer.Option(help="Model whose gain is told beside it; empty for none.")] = "default",
-    out: Annotated[Path, typer.Option(help="Where the numbers are written.")] = RESULTS,
+    out: Annotated[Path, typer.Option(help="Where the numbers are written.")] = FIGURES,
     serve: Annotated[str, typer.Option(hidden=True)] = "",
 ) -> None:
     """Measure, write the numbers, and leave with code 1 if a target is missed."""

@@ -1,7 +1,8 @@
 """Order 100,000 made-up documents on a Ray cluster of this machine and kill a worker half-way.
 
 Checks that every id is in the answer or among the errors exactly once, that memory stays flat, and compares one
-worker with two on the same documents; writes results/bulk/ray.json, which scripts/scale.py reads.
+worker with two on the same documents; writes research/results/bulk/ray.json, which
+`unshuffle_research.bulk.scale` reads.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from unshuffle_research import RESULTS, ROOT
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
 ACTOR = "OrderParts"
 """What Ray writes into the title of a worker's process."""
 BAD = 200
@@ -172,7 +173,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--part", type=int, default=500)
     parser.add_argument("--model", default="", help="a folder or a shipped model; else a tiny untrained one")
-    parser.add_argument("--results", type=Path, default=ROOT / "results" / "bulk" / "ray.json")
+    parser.add_argument("--results", type=Path, default=RESULTS / "bulk" / "ray.json")
     chosen = parser.parse_args()
     import ray
 
@@ -183,6 +184,7 @@ def main() -> int:
     try:
         model = chosen.model
         if not model:
+            sys.path.insert(0, str(ROOT))  # the smallest model there is belongs to the tests
             from tests.fixtures.tiny import save_tiny
 
             model = str(save_tiny(folder / "tiny", parser="default"))
@@ -218,7 +220,7 @@ def main() -> int:
         "memory flat (within 15 %)": watch.growth() < 0.15,
     }
     found = {
-        "command": " ".join(["python", "scripts/bulk_ray.py", *sys.argv[1:]]),
+        "command": " ".join(["python", "-m", "unshuffle_research.bulk.ray", *sys.argv[1:]]),
         "commit": commit(),
         "versions": versions(),
         "machine": {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version()},

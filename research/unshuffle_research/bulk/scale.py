@@ -1,6 +1,7 @@
-"""What ordering a billion documents would take, simulated from measured figures: `python scripts/scale.py [--write]`.
+"""What ordering a billion documents would take, simulated from measured figures.
 
-Reads results/bulk/ray-default.json. Simulated are parts handed out one by one by a driver, workers that start, order
+`python -m unshuffle_research.bulk.scale [--write]` reads research/results/bulk/ray-default.json.
+Simulated are parts handed out one by one by a driver, workers that start, order
 and die, and files that are listed at the start. What is not measured (prices, deaths, the driver's time) is an option.
 """
 
@@ -15,8 +16,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-MEASURED = ROOT / "results" / "bulk" / "ray-default.json"
+from unshuffle_research import RESULTS, ROOT
+
+MEASURED = RESULTS / "bulk" / "ray-default.json"
 PAGE = ROOT / "docs" / "scale.md"
 BLOCK = re.compile(r"(<!-- scale -->\n).*?(<!-- end scale -->)", re.DOTALL)
 NOTHING_MEASURED = f"There is no `{MEASURED.relative_to(ROOT).as_posix()}` yet; above stands what writes it.\n"

@@ -7,15 +7,18 @@ from typing import Annotated
 
 import typer
 
+from unshuffle_research import RESULTS
+
 
 def experiment(
     name: Annotated[
         str, typer.Argument(help="main, pairwise, length, head-tail, ablation, summaries, cost or density.")
     ],
-    data: Annotated[list[str], typer.Option(help="NAME=FOLDER with train, valid and test files; may be said again.")],
+    data: Annotated[list[str], typer.Option(help="NAME=FOLDER with train, valid and test files; repeatable.")],
     out: Annotated[
-        Path, typer.Option(help="Folder of results; the experiment writes into one of its own name.")
-    ] = Path("results"),
+        Path,
+        typer.Option(help="Folder of results; the experiment writes into one of its own name.", show_default=False),
+    ] = RESULTS,
     runs: Annotated[Path, typer.Option(help="Folder of models and stages that all experiments share.")] = Path("runs"),
     minutes: Annotated[float, typer.Option(min=0, help="Time for all trainings together; 0 for no limit.")] = 0.0,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 1,

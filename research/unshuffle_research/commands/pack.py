@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Storage
+from unshuffle.storage.packing import Storage
 
 
 def pack(
     model: Annotated[Path, typer.Argument(help="Folder of a trained model.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
     name: Annotated[str, typer.Option(help="The model's name.")] = "",
-    storage: Annotated[Storage, typer.Option(help="How weights are stored.")] = Storage.float16,
+    storage: Annotated[Storage, typer.Option(help="How weights are stored.")] = "float16",
     card: Annotated[Path | None, typer.Option(help="The model card, as Markdown.")] = None,
     recipe: Annotated[str | None, typer.Option(help="The recipe it was trained by, to write its credits.")] = None,
     change: Annotated[list[str] | None, typer.Option("--set", help="Changes the recipe was run with.")] = None,
@@ -33,7 +33,7 @@ def pack(
     found = load_model(str(model))
     parser = {"name": found.config.parser, "fingerprint": load_parser(found.config.parser).fingerprint}
     text = card.read_text(encoding="utf-8") if card is not None else found.card
-    save_model(replace(found, name=name or found.name, parser=parser, card=text), out, storage=storage.value)
+    save_model(replace(found, name=name or found.name, parser=parser, card=text), out, storage=storage)
     if recipe is not None:
         if data is None:
             raise ConfigError("pack: credits need the texts. Say --data FOLDER.")

@@ -1,4 +1,7 @@
-"""One HTML page of all experiments, each of our figures beside the paper's; it needs nothing but itself."""
+"""One HTML page of all experiments, each of our figures beside the paper's; it needs nothing but itself.
+
+`python -m unshuffle_research.experiments.page` makes it from research/results.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from unshuffle.storage.files import write_text
+from unshuffle_research import RESULTS
 from unshuffle_research.experiments.report import read_sheets, tables_of
 from unshuffle_research.experiments.sheet import Table
 
@@ -136,3 +140,7 @@ def _mark(red: bool) -> str:
 
 def _text(value: object) -> str:
     return html.escape(str(value))
+
+
+if __name__ == "__main__":
+    print(write_page(RESULTS))

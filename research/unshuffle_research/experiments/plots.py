@@ -154,17 +154,14 @@ def scatter(ours: Mapping[str, tuple[float, Band]], paper: Mapping[str, tuple[fl
 
 
 def save(figure: Any, stem: Path) -> None:
-    """As `.svg` and `.png`; equal figures are equal files."""
+    """As `.svg`; equal figures are equal files."""
     import matplotlib
 
-    for ending in ("svg", "png"):
-        metadata = {"Date": None} if ending == "svg" else {"Software": None}
+    def write(path: Path) -> None:
+        with matplotlib.rc_context({"svg.hashsalt": stem.name}):
+            figure.savefig(str(path), format="svg", metadata={"Date": None}, facecolor="white")
 
-        def write(path: Path, ending: str = ending, metadata: dict[str, None] = metadata) -> None:
-            with matplotlib.rc_context({"svg.hashsalt": stem.name}):
-                figure.savefig(str(path), format=ending, dpi=160, metadata=metadata, facecolor="white")
-
-        write_whole(stem.with_name(f"{stem.name}.{ending}"), write)
+    write_whole(stem.with_name(f"{stem.name}.svg"), write)
 
 
 def _clean(axes: Any, *, along: str) -> None:

@@ -1,4 +1,4 @@
-"""A sheet on disk: JSON for programs, Markdown for people, plots as SVG and PNG."""
+"""A sheet on disk: JSON for programs, Markdown for people, plots as SVG."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUMMARY = "summary-"
 
 
 def write_sheet(sheet: Sheet, name: str, settings: Settings, folder: Path, *, minutes: float) -> Path:
-    """`summary-<dataset>.json` and `.md`, and `<dataset>-<plot>.svg` and `.png`."""
+    """`summary-<dataset>.json` and `.md`, and `<dataset>-<plot>.svg`."""
     stem = re.sub(r"[^\w.-]+", "-", sheet.dataset)
     plots = []
     for plot in sheet.plots:

@@ -1,4 +1,7 @@
-"""The leak study: `python -m unshuffle_research.leaks.study --model FOLDER --data NAME=FOLDER` writes results/leaks."""
+"""The leak study, written to research/results/leaks.
+
+Run: python -m unshuffle_research.leaks.study --model FOLDER --data NAME=FOLDER
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.folder import load_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.training.corpus import parsed
+from unshuffle_research import RESULTS
 from unshuffle_research.experiments.page import write_page
 from unshuffle_research.experiments.plan import Dataset, open_dataset
 from unshuffle_research.experiments.plots import Curve, Panel, curves, dots
@@ -59,18 +63,16 @@ TITLES = {
 def main() -> None:
     """Reads the arguments, looks at all documents, writes the sheet."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument(
-        "--model", type=Path, action="append", required=True, help="a trained irse-grn; may be said again"
-    )
+    options.add_argument("--model", type=Path, action="append", required=True, help="a trained irse-grn; repeatable")
     options.add_argument(
         "--told",
         type=Path,
         action="append",
         default=[],
-        help="one that unshuffle_research.leaks.train has trained; may be said again",
+        help="a model trained with the leak (unshuffle_research.leaks.train); repeatable",
     )
     options.add_argument("--data", required=True, help="NAME=FOLDER, as for the experiments")
-    options.add_argument("--out", type=Path, default=Path("results/leaks"))
+    options.add_argument("--out", type=Path, default=RESULTS / "leaks")
     options.add_argument("--cache", type=Path, default=Path("runs/parses"))
     options.add_argument("--documents", type=int, default=0, help="at most so many test documents")
     options.add_argument("--beam", type=int, default=64)

@@ -1,7 +1,7 @@
 """Compare candidates for the model inside the package: each is trained on the same texts and scored on validation.
 
-`python scripts/candidates.py --data FOLDER --runs FOLDER --out results/candidates` goes on where it was cut off. A
-candidate is a changed recipe; `unshuffle domains` writes its figures beside the documents it orders in a second.
+`python -m unshuffle_research.model.candidates --data FOLDER --runs FOLDER` goes on where it was cut off. A candidate
+is a changed recipe; `unshuffle domains` writes its figures and how many documents it orders per second.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from unshuffle.evaluation.results import command_line, commit, versions
 from unshuffle.storage.files import read_json, write_json
+from unshuffle_research import RESULTS
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, required=True, help="folder of the data sets")
     options.add_argument("--runs", type=Path, required=True, help="folder for models and parses")
-    options.add_argument("--out", type=Path, required=True, help="folder for the figures")
+    options.add_argument("--out", type=Path, default=RESULTS / "candidates", help="folder for the figures")
     options.add_argument("--encoders", type=Path, default=Path("encoders"), help="folder of gte-small and e5-small")
     options.add_argument("--documents", type=int, default=4000, help="training documents of each candidate")
     options.add_argument("--held", type=int, default=300, help="validation documents of each kind")

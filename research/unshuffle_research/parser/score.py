@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from parses import Parse, whole
+from unshuffle_research.parser.parses import Parse, whole
 
 SUBJECTS = {"nsubj", "nsubj:pass", "nsubjpass"}
 OBJECTS = {"obj", "iobj", "dobj", "dative"}

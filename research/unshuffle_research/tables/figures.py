@@ -1,4 +1,4 @@
-"""Fill the tables of README and docs from results/*.json; `--check` fails where a table is not what the files say."""
+"""Fill the tables of README and docs from research/results; `--check` fails where a table differs from its JSON."""
 
 from __future__ import annotations
 
@@ -12,29 +12,26 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from unshuffle.system.rows import load_row, system_names
+from unshuffle_research import CONFIGS, RESULTS, ROOT
 from unshuffle_research.experiments.datasets.preset import load_preset, preset_names
 from unshuffle_research.experiments.report import read_sheets, tables_of
 from unshuffle_research.experiments.settings import experiment_names
 from unshuffle_research.experiments.sheet import spread
+from unshuffle_research.tables.measured import accelerated, bulk, serve, speed, speed_figures, table
+from unshuffle_research.tables.shipped import candidates, fine_tuned, passes, shipped, shipped_short, tried
 
-sys.path.insert(0, str(Path(__file__).parent))
-from measured import accelerated, bulk, serve, speed, speed_figures, table
-from shipped import candidates, fine_tuned, passes, shipped, shipped_short, tried
-
-ROOT = Path(__file__).parent.parent
-PUBLISHED = ROOT / "src" / "unshuffle" / "configs" / "experiments" / "published.toml"
+PUBLISHED = CONFIGS / "experiments" / "published.toml"
 MODELS = ROOT / "src" / "unshuffle" / "data" / "models"
 BLOCK = re.compile(r"(<!-- figures: ([a-z-]+) -->\n).*?(<!-- end figures -->)", re.DOTALL)
 
 
 def results(folder: str) -> dict[str, list[dict[str, Any]]]:
-    """All runs below results/<folder>, by system."""
+    """All runs below research/results/<folder>, by system."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for file in sorted((ROOT / "results" / folder).glob("*.json")):
+    for file in sorted((RESULTS / folder).glob("*.json")):
         run = json.loads(file.read_text(encoding="utf-8"))
         if "system" in run:  # sheets of several runs lie beside them
             found[run["system"]].append(run)
@@ -100,7 +97,7 @@ def systems() -> str:
 
 def parser() -> str:
     """The shipped parser on UD EWT test."""
-    file = ROOT / "results" / "parser" / "ewt-test.json"
+    file = RESULTS / "parser" / "ewt-test.json"
     if not file.exists():
         return table(["measure", "value"], [])
     run = json.loads(file.read_text(encoding="utf-8"))
@@ -129,12 +126,12 @@ def datasets() -> str:
 def sheets(name: str) -> str:
     """All that an experiment has found, table by table."""
     found = []
-    for sheet in read_sheets(ROOT / "results" / name):
+    for sheet in read_sheets(RESULTS / name):
         found += [f"{sheet['subtitle']}.", ""]
         for one in tables_of(sheet):
             found += [f"*{one.caption}*", "", one.markdown()]
             found += [one.note, ""] if one.note else []
-        found += [f"![{plot['caption']}](../results/{name}/{plot['file']}.svg)\n" for plot in sheet["plots"]]
+        found += [f"![{plot['caption']}](../research/results/{name}/{plot['file']}.svg)\n" for plot in sheet["plots"]]
         found += [f"- {note}" for note in sheet["notes"]] + [""] * bool(sheet["notes"])
     return "\n".join(found) or "*Not run yet.*\n"
 
@@ -179,7 +176,9 @@ def main() -> None:
             if not check:
                 page.write_text(new, encoding="utf-8")
     if check and wrong:
-        sys.exit(f"{', '.join(wrong)}: tables differ from results/. Run: python -m unshuffle_research.tables.figures")
+        sys.exit(
+            f"{', '.join(wrong)}: tables differ from research/results. Run: python -m unshuffle_research.tables.figures"
+        )
 
 
 if __name__ == "__main__":

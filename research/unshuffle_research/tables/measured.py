@@ -1,12 +1,11 @@
-"""Tables of what was measured: speed, service, bulk; from results/benchmarks and results/bulk."""
+"""Tables of what was measured: speed, service and bulk runs."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
+from unshuffle_research import RESULTS
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -16,8 +15,8 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def benchmarks() -> list[dict[str, Any]]:
-    """What `python -m unshuffle_research.benchmarks` has written, runs that only tried it left out."""
-    files = sorted((ROOT / "results" / "benchmarks").glob("*.json"))
+    """What `python -m unshuffle_research.benchmarks` has written, trial runs left out."""
+    files = sorted((RESULTS / "benchmarks").glob("*.json"))
     found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     return [run for run in found if isinstance(run.get("targets"), list) and not run.get("quick")]
 
@@ -53,7 +52,7 @@ def plain(value: Any) -> str:
 
 def serve() -> str:
     """The service under load: each model with one request at a time and with micro-batching, and what was promised."""
-    file = ROOT / "results" / "benchmarks" / "serve.json"
+    file = RESULTS / "benchmarks" / "serve.json"
     if not file.is_file():
         return "*Not run yet.*\n"
     run = json.loads(file.read_text(encoding="utf-8"))
@@ -75,7 +74,7 @@ def serve() -> str:
 def bulk() -> str:
     """Runs on a Ray cluster of one machine."""
     rows = []
-    for file in sorted((ROOT / "results" / "bulk").glob("*.json")):
+    for file in sorted((RESULTS / "bulk").glob("*.json")):
         run = json.loads(file.read_text(encoding="utf-8"))
         rows += [[run["model"], name, "yes" if held else "NO"] for name, held in run["checks"].items()]
         figures = {
@@ -90,7 +89,7 @@ def bulk() -> str:
 
 def accelerated() -> str:
     """The shipped model as it is, compiled, and in 8 bits."""
-    file = ROOT / "results" / "benchmarks" / "accelerate.json"
+    file = RESULTS / "benchmarks" / "accelerate.json"
     run = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"tau": {}}
     rows = [
         [

@@ -7,11 +7,10 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from measured import table
-
+from unshuffle_research import RESULTS
 from unshuffle_research.experiments.sheet import spread
+from unshuffle_research.tables.measured import table
 
-RESULTS = Path(__file__).parent.parent / "results"
 MEASURES = ("tau", "pmr", "acc_micro", "acc_macro", "head", "tail")
 RIVALS = ("random", "input", "nearest chain")
 

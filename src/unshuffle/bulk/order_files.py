@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Unpack, get_args
 
+from unshuffle.bulk.engines import Engine
 from unshuffle.bulk.manifest import Done, Layout, begin, drop_other_parts, finished
 from unshuffle.bulk.parts import cut, find_files, stem_of
 from unshuffle.errors import ConfigError
-from unshuffle.integrations.rows import RowSettings
+from unshuffle.integrations.rows import ONE_BEST, RowSettings
 from unshuffle.storage.files import write_json
+from unshuffle.system.options import OrderKeywords
 
-Engine = Literal["local", "ray"]
 ROWS = 2_000
 """Rows of a part, which is what is lost and done again when a worker dies."""
 
@@ -46,17 +47,17 @@ def order_files(
     *,
     workers: int | None = None,
     parser: str | None = None,
-    beam: int | None = None,
-    keep_if_unsure: float | None = None,
     longest: int = 1_000,
     rows_per_part: int = ROWS,
     address: str | None = None,
     report: Callable[[Done], None] = lambda done: None,
+    **options: Unpack[OrderKeywords],
 ) -> BulkReport:
     """Orders every row of JSONL and Parquet files; called again on the same folder it goes on where it was cut off.
 
-    `ordered/` holds an answer for each good row, `errors/` a line for each bad one. `workers` are processes, one a core
-    unless told otherwise; `address` is that of a running Ray cluster.
+    `ordered/` holds an answer for each good row, `errors/` a line for each bad one. `workers` are processes, one per
+    core unless given; `address` is that of a running Ray cluster. `options` are those of
+    `unshuffle.order`.
     """
     if engine not in get_args(Engine):
         raise ConfigError(f"engine '{engine}': there is no such engine. Say local or ray.")
@@ -65,7 +66,7 @@ def order_files(
         raise ConfigError("order-files: workers, rows_per_part and longest count from 1. Give larger numbers.")
     started = time.monotonic()
     settings = RowSettings(
-        model=_absolute(model), parser=parser, beam=beam, keep_if_unsure=keep_if_unsure, longest=longest, threads=1
+        model=_absolute(model), parser=parser, options=replace(ONE_BEST, **options), longest=longest, threads=1
     )
     files = find_files(paths)
     layout = Layout(Path(os.path.abspath(out)))

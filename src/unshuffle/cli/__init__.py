@@ -1,37 +1,19 @@
-"""The command `unshuffle`: one file a command; each reads arguments, makes one call and writes the answer."""
+"""The command `unshuffle`: one file per command; each reads arguments, makes one call and writes the answer."""
 
 from __future__ import annotations
 
 import os
 import sys
-from importlib.metadata import entry_points
 
 import typer
 
-from unshuffle.cli.accelerate import accelerate
-from unshuffle.cli.bulk import order_files
-from unshuffle.cli.calibrate import calibrate
-from unshuffle.cli.evaluate import evaluate
-from unshuffle.cli.exercise import exercise
-from unshuffle.cli.fine_tune import fine_tune
-from unshuffle.cli.graph import graph
-from unshuffle.cli.order import order
-from unshuffle.cli.score import score
-from unshuffle.cli.serve import serve
-from unshuffle.cli.systems import systems
-from unshuffle.cli.train import train
+from unshuffle.cli.commands import Commands
 from unshuffle.errors import UnshuffleError
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What a wrong option raises, from whichever click this typer is built on."""
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (
-    order, order_files, score, graph, serve, exercise, systems, train, fine_tune, evaluate, calibrate, accelerate,
-):  # fmt: skip
-    app.command()(command)
-for point in entry_points(group="unshuffle.commands"):  # of other installed packages, such as unshuffle-research
-    app.command(point.name)(point.load())
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 def _version(wanted: bool) -> None:
@@ -44,7 +26,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say the version."),
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
     """Put sentences into the order in which they read coherently."""
 
@@ -71,10 +53,11 @@ def main() -> None:
 
 
 def _usage(error: Exception) -> str:
-    """One line; none where no command was named, for then the help has been shown."""
-    said = error.format_message() if hasattr(error, "format_message") else str(error)
-    line = " ".join(said.split()).rstrip(".")
-    return f"unshuffle: {line}. See unshuffle --help." if line else ""
+    """One line; empty where no command was named, because then the help has been shown."""
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    line = " ".join(message.split())
+    ending = "" if line.endswith((".", "?")) else "."
+    return f"unshuffle: {line}{ending} See unshuffle --help." if line else ""
 
 
 def _leave(message: str, code: int) -> None:

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import ModelName, ParserName
-
-
-class Engine(StrEnum):
-    """What does the work."""
-
-    local = "local"
-    ray = "ray"
+from unshuffle.bulk.engines import Engine
+from unshuffle.cli.options import KeepIfUnsure, ModelName, ParserName
 
 
 def order_files(
     paths: Annotated[list[Path], typer.Argument(help="JSONL and Parquet files, and folders of them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the answers; an unfinished one is gone on with.")],
-    engine: Annotated[Engine, typer.Option(help="Processes of this machine, or a Ray cluster.")] = Engine.local,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; left out: one a core.")] = None,
+    engine: Annotated[Engine, typer.Option(help="Processes of this machine, or a Ray cluster.")] = "local",
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; left out: one per core.")] = None,
     model: ModelName = "default",
     parser: ParserName = None,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
-    keep_if_unsure: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Leave the input order below this confidence.")
-    ] = None,
+    keep_if_unsure: KeepIfUnsure = None,
     longest: Annotated[int, typer.Option(min=1, help="Documents of more sentences are told as errors.")] = 1_000,
     part: Annotated[int, typer.Option(min=1, help="Rows of a part, the unit that is done whole.")] = 2_000,
     address: Annotated[
@@ -39,17 +30,18 @@ def order_files(
     from tqdm import tqdm
 
     from unshuffle.bulk.order_files import order_files as run
+    from unshuffle.system.options import read_threshold
 
     with tqdm(unit=" documents", disable=None) as bar:
         found = run(
             paths,
             out,
-            engine.value,
+            engine,
             model,
             workers=workers,
             parser=parser,
             beam=beam,
-            keep_if_unsure=keep_if_unsure,
+            keep_if_unsure=read_threshold(keep_if_unsure),
             longest=longest,
             rows_per_part=part,
             address=address,

@@ -22,11 +22,7 @@ class Method(StrEnum):
 
 def calibrate(
     model: Annotated[Path, typer.Option("--model", "-m", help="Model folder, where calibration.json is written.")],
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="Documents in their true order, a file for each kind of text.")
-    ] = None,
-    recipe: Annotated[str | None, typer.Option(help="The validation texts of this recipe, in place of files.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The recipe's data folder.")] = None,
+    files: Annotated[list[Path], typer.Argument(help="Documents in their true order, a file for each kind of text.")],
     results: Annotated[Path | None, typer.Option(help="Write the errors to this JSON file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Reliability diagram: .svg, .png or .pdf.")] = None,
     method: Annotated[
@@ -39,7 +35,7 @@ def calibrate(
     seed: Annotated[int, typer.Option(help="Seed of shuffles and halves.")] = 1,
 ) -> None:
     """Fit confidence on one half of each file, each kind of text weighing the same; report errors on the other."""
-    texts = _read_recipe(recipe, data, most) if recipe else _read_files(files or [], input, most)
+    texts = _read_files(files, input, most)
     from unshuffle.cli.tables import write_table
     from unshuffle.evaluation.calibrate import calibrated, report
     from unshuffle.evaluation.reliability import write_diagram
@@ -58,10 +54,17 @@ def calibrate(
     if results is not None:
         write_json(results, report(found))
     rows = [
-        [name, str(found.after[name].documents), f"{found.before[name].error:.3f}", f"{found.after[name].error:.3f}"]
+        [
+            name,
+            str(found.after[name].documents),
+            f"{found.before[name].error:.3f}",
+            f"{found.after[name].error:.3f}",
+            f"{found.pairs[name]:.3f}",
+        ]
         for name in texts
     ]
-    write_table(["text", "documents", "error as found", "error calibrated"], rows)
+    write_table(["text", "documents", "error as found", "error calibrated", "error of pairs"], rows)
+    typer.echo(f"keep_if_unsure=auto keeps the input order below {found.calibration.keep_below:.2f}")
 
 
 def _read_files(files: list[Path], input: InputFormat, most: int | None) -> dict[str, tuple[Document, ...]]:
@@ -76,15 +79,4 @@ def _read_files(files: list[Path], input: InputFormat, most: int | None) -> dict
         texts[name] = tuple(islice(read_documents(file, str(input) if input else None), most))
         if not texts[name]:
             raise DataError(f"{file}: it holds no document. Give at least one.")
-    if not texts:
-        raise ConfigError("calibrate: there is nothing to fit on. Name files of documents, or --recipe and --data.")
     return texts
-
-
-def _read_recipe(recipe: str, data: Path | None, most: int | None) -> dict[str, tuple[Document, ...]]:
-    from unshuffle_research.model.mixture import held_out
-    from unshuffle_research.model.recipe import load_recipe
-
-    if data is None:
-        raise ConfigError("calibrate: the recipe's texts are needed. Say --data FOLDER.")
-    return held_out(load_recipe(recipe).last.mixture, data, "valid", most)

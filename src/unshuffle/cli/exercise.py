@@ -1,68 +1,127 @@
-"""`unshuffle exercise`: a scrambled-sentence exercise from a paragraph."""
+"""`unshuffle exercise`: scrambled-sentence exercises from a paragraph."""
 
 from __future__ import annotations
 
-import json
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unshuffle.errors import DataError
-from unshuffle.exercises.make import Exercise, make_exercise
-from unshuffle.exercises.sheet import sheet_html, sheet_text
-from unshuffle.text.split import split_sentences
+from unshuffle.cli.options import Device, File, InputFormat, ModelName, Text
+from unshuffle.errors import ConfigError
+from unshuffle.exercises.formats.write import BINARY, QUESTIONS, SUFFIXES, Format
+from unshuffle.exercises.sheet import TITLE
 
-
-class Form(StrEnum):
-    """How an exercise is written."""
-
-    text = "text"
-    html = "html"
-    json = "json"
+if TYPE_CHECKING:
+    from unshuffle.exercises.exercise import Exercise
+    from unshuffle.exercises.sheet import Booklet
 
 
 def exercise(
-    file: Annotated[Path | None, typer.Argument(help="A paragraph in its right order; stdin if left out.")] = None,
-    model: Annotated[str, typer.Option("--model", "-m", help="Folder or name of the model.")] = "default",
-    form: Annotated[Form, typer.Option("--format", "-f", help="How to write it.")] = Form.text,
-    title: Annotated[str, typer.Option(help="Heading of the sheet.")] = "Put the sentences in order",
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another scramble.")] = 0,
+    file: File = None,
+    text: Text = None,
+    input: InputFormat = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; stdout if left out.")] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", "-f", help="Format; else the ending of --out tells it, or it is text.")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Write the answer key to this file and not after the sheets.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Heading of the sheet.")] = TITLE,
+    count: Annotated[int, typer.Option(min=1, max=50, help="Sheets of one text, each scrambled differently.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives other scrambles.")] = 0,
     margin: Annotated[float, typer.Option(min=0, max=1, help="Least lead of the right order over any other.")] = 0.4,
-    mend: Annotated[bool, typer.Option(help="Drop or merge sentences until the order is unambiguous.")] = False,
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Leave out or merge sentences until the order is unambiguous.")
+    ] = False,
+    keep: Annotated[
+        list[int] | None, typer.Option(min=1, help="A sentence, from 1, that --mend must not touch; repeatable.")
+    ] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Take the order as it is, even if the model doubts it.")
+    ] = False,
+    model: ModelName = "default",
+    device: Device = "cpu",
 ) -> None:
-    """Make a scrambled-sentence exercise with an answer key; leaves with code 1 if its order is ambiguous."""
+    """Make scrambled-sentence exercises with an answer key from text in its right order.
+
+    Ends with code 1 if the model doubts the order, unless you --accept it.
+    """
+    from unshuffle.cli.reading import Reading
+    from unshuffle.exercises.make import make_exercises
+    from unshuffle.exercises.sheet import Booklet
+
+    format = _format(form, out, key)
+    if accept and mend:
+        raise ConfigError(
+            "--accept: the order is then taken as it is, and --mend changes nothing. Give one of the two."
+        )
+    if keep and not mend:
+        raise ConfigError("--keep: it only guards sentences against --mend. Say --mend as well.")
+    reading = Reading(file, text, input)
+    documents = list(reading.documents())
     from unshuffle.system.orderer import Orderer
 
-    sentences = split_sentences(_read(file))
-    made = make_exercise(Orderer.from_pretrained(model), sentences, seed=seed, margin=margin, mend=mend)
-    typer.echo(_write(made, form, title), nl=False)
-    if not made.unambiguous:
-        typer.echo(f"ambiguous: {made.reason}.{_advice(made, mend=mend)}", err=True)
+    orderer = Orderer.from_pretrained(model, device=device)
+    kept = [number - 1 for number in keep or ()]
+    made = [
+        make_exercises(orderer, one.sentences, count=count, seed=seed, margin=margin, mend=mend, keep=kept)
+        for one in documents
+    ]
+    booklet = Booklet(tuple(sheet for sheets in made for sheet in sheets), title, key=key is None)
+    _write(booklet, format, out)
+    if key is not None:
+        _write(Booklet(booklet.exercises, title, sheets=False), SUFFIXES.get(key.suffix.lower(), format), key)
+    reading.tell()
+    for (first, *_), document in zip(made, documents, strict=True):
+        for line in _remarks(first, document.sentences, mend=mend, accept=accept):
+            typer.echo(line, err=True)
+    if not accept and not all(first.unambiguous for first, *_ in made):
         raise typer.Exit(1)
 
 
-def _read(file: Path | None) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig") if file else sys.stdin.read().removeprefix("\ufeff")
-    except OSError as error:
-        raise DataError(f"{file}: {error.strerror}. Give a text file.") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{file or 'stdin'}: it is not UTF-8 text. Save it as UTF-8.") from None
+def _format(form: Format | None, out: Path | None, key: Path | None) -> Format:
+    format = form or (SUFFIXES.get(out.suffix.lower()) if out is not None else "text")
+    if format is None:
+        raise ConfigError(f"--out {out}: its name does not tell the format. Say --format, or end it in .pdf or .docx.")
+    if format in BINARY and out is None and sys.stdout.isatty():
+        raise ConfigError(f"--format {format}: a terminal cannot show it. Say --out FILE.{format}.")
+    if format in QUESTIONS and key is not None:
+        raise ConfigError(f"--key: {format} holds question and answer together. Leave --key out.")
+    return format
 
 
-def _write(made: Exercise, form: Form, title: str) -> str:
-    if form is Form.json:
-        return json.dumps(made.to_json(), ensure_ascii=False, indent=2) + "\n"
-    return sheet_html(made, title) if form is Form.html else sheet_text(made, title)
+def _write(booklet: Booklet, format: Format, out: Path | None) -> None:
+    from unshuffle.exercises.formats.write import written
+    from unshuffle.storage.files import write_whole
+
+    content = written(booklet, format)
+    if out is not None:
+        write_whole(out, lambda temporary: temporary.write_bytes(content) and None)
+        return
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
 
 
-def _advice(made: Exercise, *, mend: bool) -> str:
+def _remarks(made: Exercise, sentences: tuple[str, ...], *, mend: bool, accept: bool) -> list[str]:
+    """What the teacher should know at once, in whole sentences."""
+    from unshuffle.exercises.mend import in_words
+
+    remarks = [f"Mended. {change}." for change in made.changes]
+    if made.changes:
+        remarks.append("Say --keep NUMBER to leave a sentence alone, or --accept in place of --mend to change nothing.")
+    if made.unambiguous or accept:
+        return remarks
+    remarks.append(f"The order is ambiguous: {made.reason}.")
+    if made.rival is not None:
+        remarks.append(made.rival.why)
     if not made.proposals:
-        return " Dropping or merging sentences does not help: take another paragraph."
+        return [*remarks, "Leaving out or merging sentences does not help. Take another text, or --accept the order."]
     best = made.proposals[0]
-    places = " and ".join(str(place + 1) for place in best.sentences)
-    more = "." if mend else ", or say --mend."
-    return f" Try to {best.change} sentence {places} (margin {best.margin:.2f}){more}"
+    texts = tuple(sentences[place] for place in best.sentences)
+    effect = "Then the order is clear" if best.solves else f"Then the right order leads by {best.margin:.2f} of 1"
+    remarks.append(f"{in_words(best.change, best.sentences, texts, done=False)}. {effect}.")
+    remarks.append("If you are sure of the order, say --accept." if mend else "Say --mend to do so, or --accept.")
+    return remarks

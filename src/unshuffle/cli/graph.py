@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, File, InputFormat, ModelName, ParserName, Text, Unit, Units
+from unshuffle.cli.options import Device, File, InputFormat, ModelName, ParserName, Text, Units
 from unshuffle.errors import ConfigError, DataError
 
 KINDS = (".svg", ".png", ".dot", ".json")
@@ -23,7 +23,7 @@ def graph(
     ] = None,
     number: Annotated[int, typer.Option(min=1, help="Which document of the file, from 1.")] = 1,
     input: InputFormat = None,
-    unit: Units = Unit.sentence,
+    unit: Units = "sentence",
     model: ModelName = "default",
     parser: ParserName = None,
     device: Device = "cpu",

@@ -8,38 +8,15 @@ from typing import Annotated
 
 import typer
 
+from unshuffle.text.formats import Format, OnBroken
+from unshuffle.text.split import Unit
+
 
 class Form(StrEnum):
     """How an answer is written."""
 
     text = "text"
     json = "json"
-
-
-class OnError(StrEnum):
-    """What to do with a record that cannot be read."""
-
-    stop = "stop"
-    skip = "skip"
-
-
-class Unit(StrEnum):
-    """What running text is cut into."""
-
-    sentence = "sentence"
-    paragraph = "paragraph"
-
-
-class Input(StrEnum):
-    """Formats of documents."""
-
-    LINES = "lines"
-    TEXT = "text"
-    JSONL = "jsonl"
-    CSV = "csv"
-    TSV = "tsv"
-    PARQUET = "parquet"
-    LOWER = "lower"
 
 
 File = Annotated[
@@ -50,17 +27,16 @@ ModelName = Annotated[str, typer.Option("--model", "-m", help="Model folder, or 
 ParserName = Annotated[str | None, typer.Option("--parser", help="A parser in place of the model's.")]
 Device = Annotated[str, typer.Option("--device", help="Where the model runs: cpu, cuda, ...")]
 InputFormat = Annotated[
-    Input | None, typer.Option("--input", "-i", help="Format; else the file's name tells it, and stdin is `lines`.")
+    Format | None, typer.Option("--input", "-i", help="Format; else the file's name tells it, and stdin is `lines`.")
 ]
-Broken = Annotated[OnError, typer.Option("--on-error", help="What to do with a record that cannot be read.")]
+Broken = Annotated[OnBroken, typer.Option("--on-error", help="What to do with a record that cannot be read.")]
 Units = Annotated[Unit, typer.Option("--unit", help="What running text is cut into and put in order.")]
+KeepIfUnsure = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER|auto",
+        help="Leave the input order where confidence is lower; `auto` takes the model's own threshold.",
+    ),
+]
 OutputForm = Annotated[Form, typer.Option("--format", "-f", help="How to write the answer.")]
 OutputFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file, whole or not at all.")]
-
-
-class Storage(StrEnum):
-    """How weights are stored."""
-
-    float32 = "float32"
-    float16 = "float16"
-    int8 = "int8"

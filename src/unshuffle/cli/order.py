@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import tee
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,13 +14,12 @@ from unshuffle.cli.options import (
     File,
     Form,
     InputFormat,
+    KeepIfUnsure,
     ModelName,
-    OnError,
     OutputFile,
     OutputForm,
     ParserName,
     Text,
-    Unit,
     Units,
 )
 from unshuffle.errors import ConfigError
@@ -30,21 +28,19 @@ from unshuffle.machine.memory import settled
 if TYPE_CHECKING:
     from unshuffle.rank.constraints import Constraints
     from unshuffle.result import Ordering
-    from unshuffle.text.document import Document
+    from unshuffle.text.split import Unit
 
 
 def order(
     file: File = None,
     text: Text = None,
     input: InputFormat = None,
-    unit: Units = Unit.sentence,
+    unit: Units = "sentence",
     model: ModelName = "default",
     parser: ParserName = None,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
     n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` tells.")] = 5,
-    keep_if_unsure: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Leave the input order below this confidence.")
-    ] = None,
+    keep_if_unsure: KeepIfUnsure = None,
     before: Annotated[
         list[str] | None, typer.Option(help="i,j: sentence i comes before j, both from 0; repeatable.")
     ] = None,
@@ -60,24 +56,26 @@ def order(
     ] = False,
     form: OutputForm = Form.text,
     out: OutputFile = None,
-    on_error: Broken = OnError.stop,
+    on_error: Broken = "stop",
 ) -> None:
     """Put the sentences of each document in the order that reads best."""
     from unshuffle.cli.reading import Reading
     from unshuffle.cli.writing import write_pieces
+    from unshuffle.system.options import OrderOptions, read_threshold
 
-    constraints = read_constraints(before or [], fixed or [], sources)
+    options = OrderOptions(
+        beam=beam,
+        n_best=n_best,
+        keep_if_unsure=read_threshold(keep_if_unsure),
+        constraints=read_constraints(before or [], fixed or [], sources),
+    )
     reading = Reading(file, text, input, unit, on_error)
-    shown, ordered = tee(reading.documents())
+    documents = reading.documents()
     from unshuffle.system.orderer import Orderer
 
     orderer = Orderer.from_pretrained(model, device=device, parser=parser, compile=compile)
-    orderings = orderer.order_many(
-        ordered, beam=beam, n_best=n_best, keep_if_unsure=keep_if_unsure, constraints=constraints
-    )
-    # The results first, so that an error of the reader ends both.
-    pairs = zip(settled(orderings), shown, strict=False)
-    write_pieces((_json(ordering) for ordering, _ in pairs) if form is Form.json else _texts(pairs, unit), out)
+    orderings = settled(orderer.order_many(documents, options))
+    write_pieces(map(_json, orderings) if form is Form.json else _texts(orderings, unit), out)
     reading.tell()
 
 
@@ -105,9 +103,9 @@ def _json(ordering: Ordering) -> str:
     return json.dumps(ordering.to_json(), ensure_ascii=False) + "\n"
 
 
-def _texts(pairs: Iterator[tuple[Ordering, Document]], unit: Unit) -> Iterator[str]:
-    """Sentences a line each, or paragraphs with blank lines between; what stands between documents is read alike."""
-    within, between = ("\n", "\n") if unit is Unit.sentence else ("\n\n", "\n---\n\n")
-    for number, (ordering, document) in enumerate(pairs):
-        lines = (" ".join(document.sentences[place].split()) for place in ordering.order)
+def _texts(orderings: Iterable[Ordering], unit: Unit) -> Iterator[str]:
+    """One sentence per line, or paragraphs with blank lines between; what stands between documents is read alike."""
+    within, between = ("\n", "\n") if unit == "sentence" else ("\n\n", "\n---\n\n")
+    for number, ordering in enumerate(orderings):
+        lines = (" ".join(sentence.split()) for sentence in ordering)
         yield (between if number else "") + within.join(lines) + "\n"

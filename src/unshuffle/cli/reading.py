@@ -7,16 +7,18 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import typer
 
-from unshuffle.cli.options import Input, OnError, Unit
 from unshuffle.errors import DataError
 from unshuffle.text.document import Document
+from unshuffle.text.formats import SUFFIXES, Format, OnBroken
 from unshuffle.text.language import looks_english
-from unshuffle.text.readers.read import SUFFIXES, read_documents
+from unshuffle.text.readers.read import read_documents
 from unshuffle.text.readers.report import ReadReport
 from unshuffle.text.readers.source import Source
+from unshuffle.text.split import Unit
 
 
 @dataclass
@@ -25,9 +27,9 @@ class Reading:
 
     file: str | None = None
     text: str | None = None
-    input: Input | None = None
-    unit: Unit = Unit.sentence
-    on_error: OnError = OnError.stop
+    input: Format | None = None
+    unit: Unit = "sentence"
+    on_error: OnBroken = "stop"
     report: ReadReport = field(default_factory=ReadReport, init=False)
     _foreign: int = field(default=0, init=False)
 
@@ -59,18 +61,17 @@ class Reading:
 
     def _opened(self) -> Iterable[Document]:
         # Paragraphs are cut out of running text: what a file's name does not tell is read so.
-        plain = Input.TEXT if self.unit is Unit.paragraph and not _tells_format(self.file) else None
+        plain: Format | None = "text" if self.unit == "paragraph" and not _tells_format(self.file) else None
         if self.text is not None:
             stream = io.BytesIO(self.text.encode("utf-8", "surrogatepass"))
             stream.name = "--text"
-            return self._read(stream, self.input or Input.TEXT)
-        if self.file in (None, "-"):
-            return self._read(sys.stdin.buffer, self.input or plain or Input.LINES)
+            return self._read(stream, self.input or "text")
+        if self.file is None or self.file == "-":
+            return self._read(sys.stdin.buffer, self.input or plain or "lines")
         return self._read(self.file, self.input or plain)
 
-    def _read(self, source: object, input: Input | None) -> Iterable[Document]:
-        format = str(input) if input is not None else None
-        return read_documents(source, format, self.on_error.value, self.report, self.unit.value)  # type: ignore[arg-type]
+    def _read(self, source: str | IO[bytes], format: Format | None) -> Iterable[Document]:
+        return read_documents(source, format, self.on_error, self.report, self.unit)
 
     def _look_at(self, document: Document) -> None:
         if not looks_english(document.sentences):

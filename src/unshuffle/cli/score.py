@@ -14,12 +14,10 @@ from unshuffle.cli.options import (
     Form,
     InputFormat,
     ModelName,
-    OnError,
     OutputFile,
     OutputForm,
     ParserName,
     Text,
-    Unit,
     Units,
 )
 
@@ -35,13 +33,13 @@ def score(
     file: File = None,
     text: Text = None,
     input: InputFormat = None,
-    unit: Units = Unit.sentence,
+    unit: Units = "sentence",
     model: ModelName = "default",
     parser: ParserName = None,
     device: Device = "cpu",
     form: OutputForm = Form.text,
     out: OutputFile = None,
-    on_error: Broken = OnError.stop,
+    on_error: Broken = "stop",
 ) -> None:
     """Say how coherent each document is in its order, where it is weakest, and which move would help most."""
     from unshuffle.cli.reading import Reading
@@ -53,7 +51,7 @@ def score(
 
     orderer = Orderer.from_pretrained(model, device=device, parser=parser)
     scored = ((document, orderer.coherence(document)) for document in documents)
-    write = _json if form is Form.json else partial(_text, unit=unit.value)
+    write = _json if form is Form.json else partial(_text, unit=unit)
     write_pieces((write(document, found) for document, found in scored), out)
     reading.tell()
 

@@ -1,4 +1,4 @@
-"""A score of every sentence for every place, made an order by the best assignment (NAON, Findings of EMNLP 2023)."""
+"""A score for every sentence at every place, turned into an order by the best assignment (Bin et al., 2023: NAON)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.search.allowed import constraints_of
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys, content_ranks
-from unshuffle.decode.search.follow import Followed
-from unshuffle.decode.search.tables import TableMemory, led_by, order_log_probability
+from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.encoders.contracts import States
-from unshuffle.graph.batch import GraphBatch, padded, present
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.padding import pad_documents, sentence_mask
 from unshuffle.rank.positions import by_positions
 
 
@@ -32,15 +33,16 @@ class PositionsConfig:
     """Width of the feed-forward layers."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     exclusive_weight: Annotated[float, Ge(0)] = 1.0
-    """Weight of the loss over columns, which asks for one place a sentence."""
+    """Weight of the exclusive loss, which asks that each sentence is chosen at one place only."""
 
 
 @decoders.register("positions", PositionsConfig)
 class Positions(nn.Module):
-    """Place codes, from the start and from the end, attend to the sentences and point at one each, all at once.
+    """Codes of all places attend to each other and to the sentences, then each points at a sentence, all in parallel.
 
-    The order is the assignment with the highest sum (Hungarian method). Its probability is that of choosing place by
-    place among the sentences not yet used, which is normalised over all orders.
+    The order is the assignment with the highest sum (Hungarian method), where NAON goes through the places greedily.
+    Its probability is that of choosing place by place among the sentences not yet used, which is normalised over all
+    orders.
     """
 
     order_sensitive = False
@@ -49,45 +51,46 @@ class Positions(nn.Module):
         super().__init__()
         self.config = config
         self.read = nn.Linear(width, config.width)
-        self.from_end = nn.Linear(config.width, config.width, bias=False)
+        self.place = nn.Linear(config.width, config.width)
         self.places = PrefixDecoder(
             ResidualBlock(width=config.width, heads=config.heads, hidden=config.hidden, dropout=config.dropout)
             for _ in range(config.layers)
         )
         self.query = nn.Linear(config.width, config.width)
-        self.key = nn.Linear(config.width, config.width)
+        self.key = nn.Linear(encoded_width, config.width)
+        self.score = nn.Linear(config.width, 1, bias=False)
 
     def table(self, states: States, graph: GraphBatch) -> Tensor:
-        """(documents, longest, longest) logits by place and sentence; what is absent keeps any value."""
-        rows = padded(self.read(states.sentences), graph)
-        there = present(graph)
-        codes = place_codes(there.shape[1], rows)  # (longest, width)
-        step = torch.arange(there.shape[1], device=there.device)
-        left = (graph.sizes[:, None] - 1 - step).clamp_min(0)  # (documents, longest)
-        queries = codes + self.from_end(codes)[left]
-        # Places see each other whatever their order, but none behind the document's last.
-        among = there[:, None, None]  # (documents, 1, 1, longest)
-        found = self.places(queries, self.places.look(rows), seen_mask=among, own_mask=among).outputs
-        logits: Tensor = self.query(found) @ self.key(rows).transpose(1, 2) / self.config.width**0.5
+        """(documents, longest, longest) logits by place and sentence; padding has arbitrary values."""
+        sentences = pad_documents(self.read(states.sentences), graph)
+        keys = pad_documents(self.key(states.encoded.sentences), graph)
+        mask = sentence_mask(graph)[:, None, None]  # (documents, 1, 1, longest): places see each other, not padding
+        codes = self.place(place_codes(sentences.shape[1], sentences)).expand_as(sentences)
+        found = self.places(codes, self.places.look(sentences), seen_mask=mask, own_mask=mask).outputs
+        logits: Tensor = self.score(torch.tanh(self.query(found)[:, :, None] + keys[:, None])).squeeze(3)
         return logits
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Log-probability of each choice, place by place, among the sentences not yet used."""
-        followed = Followed.of(graph, gold)
-        return followed.log_probabilities(self.table(states, graph)[followed.document, followed.step])
+        given = GivenOrders.of(graph, gold)
+        return given.log_probabilities(self.table(states, graph)[given.document, given.step])
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Cross-entropy of each place's sentence and of each sentence's place, summed over a document."""
-        followed = Followed.of(graph, gold)
-        there = present(graph)
+        """Cross-entropy of each place's sentence plus that of each sentence's place, the exclusive loss; per document.
+
+        The released program leaves sentences of earlier places out of the first, as suits its greedy choice. The best
+        assignment compares whole rows and columns, so both are over all sentences and places here.
+        """
+        given = GivenOrders.of(graph, gold)
+        there = sentence_mask(graph)
         table = self.table(states, graph)
-        where = followed.document, followed.step, followed.target
-        rows = torch.log_softmax(table.masked_fill(~there[:, None], -torch.inf), 2)[where]
-        columns = torch.log_softmax(table.masked_fill(~there[:, :, None], -torch.inf), 1)[where]
+        chosen = given.document, given.step, given.target
+        rows = torch.log_softmax(table.masked_fill(~there[:, None], -torch.inf), 2)[chosen]
+        columns = torch.log_softmax(table.masked_fill(~there[:, :, None], -torch.inf), 1)[chosen]
         return -(rows + self.config.exclusive_weight * columns).sum() / graph.documents
 
     def memory(self, states: States, graph: GraphBatch) -> TableMemory:
-        """A row of scores a step."""
+        """A row of scores per step."""
         return TableMemory(self.table(states, graph))
 
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
@@ -104,5 +107,5 @@ class Positions(nn.Module):
             scores = table[document, :size, :size].detach()
             rules = constraints_of(search.allowed, document, size)
             order = by_positions(scores.t().cpu().double().numpy(), constraints=rules, tie_key=key.numpy()).order
-            found.append(led_by(order, order_log_probability(scores, order), more, search.keep))
+            found.append(with_first(order, order_log_probability(scores, order), more, search.keep))
         return found

@@ -1,4 +1,4 @@
-"""One score a sentence, highest first (Kumar et al., AAAI 2020: RankTxNet; Zhu et al., AAAI 2021: ConsGraph)."""
+"""One score per sentence, highest first (Kumar et al., AAAI 2020: RankTxNet; Zhu et al., AAAI 2021: ConsGraph)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from torch.nn import functional
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.tables import TableMemory, order_log_probability
 from unshuffle.encoders.contracts import States
-from unshuffle.graph.batch import GraphBatch, add_into, padded
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.graph.pairs import ordered_pairs
 from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.padding import pad_documents
+from unshuffle.layers.segments import scatter_sum
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoresConfig:
-    """Score of each sentence and the loss that teaches it; listwise was best in the paper."""
+    """Scores and their loss; listwise was best in the paper."""
 
     hidden: Annotated[int, Ge(0)] = 0
     """Width of the hidden layer; 0 takes the width of the sentence states."""
@@ -36,7 +38,7 @@ class ScoresConfig:
 
 @decoders.register("scores", ScoresConfig)
 class Scores(nn.Module):
-    """Sorts by score; an order's probability is Plackett and Luce's, whichever loss the scores were trained by."""
+    """Sorts by score; orders have Plackett-Luce probabilities, whichever loss trained the scores."""
 
     order_sensitive = False
 
@@ -52,9 +54,9 @@ class Scores(nn.Module):
         return scores
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice: the softmax over those that are left."""
-        followed = Followed.of(graph, gold)
-        return followed.log_probabilities(padded(self.scores(states), graph)[followed.document])
+        """Log-probability of each choice: the softmax over the sentences that are left."""
+        given = GivenOrders.of(graph, gold)
+        return given.log_probabilities(pad_documents(self.scores(states), graph)[given.document])
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """The configured loss, summed over a document's choices or averaged over its pairs or sentences."""
@@ -66,20 +68,20 @@ class Scores(nn.Module):
             last = (graph.sizes - 1).clamp_min(1)[document]
             target = torch.where(graph.sizes[document] > 1, 1 - 2 * gold.place / last, 0.0)
             wrong = (scores - target.to(scores.dtype)) ** 2  # places spread from 1, the first, to -1
-            return (add_into(wrong, document, graph.documents) / graph.sizes).mean()
+            return (scatter_sum(wrong, document, graph.documents) / graph.sizes).mean()
         pairs = ordered_pairs(graph)
         first, second = pairs[:, gold.place[pairs[0]] < gold.place[pairs[1]]]
         lead = scores[first] - scores[second]
         wrong = functional.softplus(-lead) if self.config.loss == "logistic" else (self.config.margin - lead).relu()
         count = (graph.sizes * (graph.sizes - 1) // 2).clamp_min(1)
-        return (add_into(wrong, document[first], graph.documents) / count).mean()
+        return (scatter_sum(wrong, document[first], graph.documents) / count).mean()
 
     def memory(self, states: States, graph: GraphBatch) -> TableMemory:
         """The same scores at every step."""
-        return TableMemory(padded(self.scores(states), graph)[:, None])  # (documents, 1, longest)
+        return TableMemory(pad_documents(self.scores(states), graph)[:, None])  # (documents, 1, longest)
 
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
-        """By falling score; several orders, or orders under constraints, by beam search."""
+        """By decreasing score; several orders, or orders under constraints, by beam search."""
         memory, content = self.memory(states, graph), content_ranks(states, graph)
         if search.keep > 1 or search.allowed is not None:
             return beam_search(memory, graph.sizes, search, content)

@@ -2,111 +2,68 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
-from typing import Any, Literal, Protocol
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from unshuffle.errors import DataError
-from unshuffle.result import Ordering
-from unshuffle.text.document import Document
+from unshuffle.errors import ConfigError, DataError
+from unshuffle.exercises.exercise import Difficulty, Exercise
+from unshuffle.exercises.mend import FEWEST, Paragraph, Piece, changed, in_words
+from unshuffle.exercises.scramble import scrambles
+from unshuffle.exercises.verdict import OrdersMany, Verdict, rival_shown, verdicts
 
-FEWEST = 3
-"""Items below which there is nothing to put in order."""
-SCRAMBLES = 64
 PROPOSALS = 3
-
-Difficulty = Literal["easy", "medium", "hard"]
-
-
-class OrdersMany(Protocol):
-    """The part of `Orderer` that is needed here."""
-
-    def order_many(self, documents: Iterable[Document | Sequence[str]], *, n_best: int = 5) -> Iterator[Ordering]:
-        """The best order of each document."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A change of the paragraph that makes its order clearer."""
-
-    change: Literal["drop", "merge"]
-    sentences: tuple[int, ...]
-    """Which of the paragraph's sentences it concerns."""
-    margin: float
-    solves: bool
-    """Whether the order is then unambiguous."""
-    result: tuple[str, ...]
-    """The paragraph after the change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Exercise:
-    """A paragraph as scrambled items, and what the model thinks of its solution."""
-
-    items: tuple[str, ...]
-    """As shown to the pupil."""
-    solution: tuple[int, ...]
-    """Indices of `items` in reading order."""
-    unambiguous: bool
-    margin: float
-    """How far the right order leads the best other one: 0 for as probable or less, 1 for certain."""
-    difficulty: Difficulty
-    seed: int
-    reason: str = ""
-    """Why it is not unambiguous."""
-    proposals: tuple[Proposal, ...] = ()
-    changes: tuple[str, ...] = ()
-    """What was done to the paragraph to make it so."""
-
-    @property
-    def paragraph(self) -> tuple[str, ...]:
-        """The items in reading order."""
-        return tuple(self.items[item] for item in self.solution)
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
-        return asdict(self)
 
 
 def make_exercise(
-    orderer: OrdersMany, sentences: Sequence[str], *, seed: int = 0, margin: float = 0.4, mend: bool = False
+    orderer: OrdersMany,
+    sentences: Sequence[str],
+    *,
+    seed: int = 0,
+    margin: float = 0.4,
+    mend: bool = False,
+    keep: Collection[int] = (),
 ) -> Exercise:
-    """An exercise from a paragraph in its right order; `mend` drops or merges sentences until it is unambiguous.
+    """An exercise from a paragraph in its right order; see `make_exercises`."""
+    (exercise,) = make_exercises(orderer, sentences, seed=seed, margin=margin, mend=mend, keep=keep)
+    return exercise
 
-    Where nothing makes it so, the paragraph stays as it is.
+
+def make_exercises(
+    orderer: OrdersMany,
+    sentences: Sequence[str],
+    *,
+    count: int = 1,
+    seed: int = 0,
+    margin: float = 0.4,
+    mend: bool = False,
+    keep: Collection[int] = (),
+) -> tuple[Exercise, ...]:
+    """Exercises from a paragraph in its right order, each in another arrangement.
+
+    `mend` drops or merges sentences, but none of `keep`, until the order is unambiguous; where nothing makes it so,
+    the paragraph stays as it is.
     """
-    paragraph = tuple(sentences)
-    if len(paragraph) < FEWEST:
-        raise DataError(f"exercise: {len(paragraph)} sentences are too few. Give at least {FEWEST}.")
-    exercise = _scrambled(orderer, paragraph, seed, margin)
-    if exercise.unambiguous:
-        return exercise
-    proposals = _proposals(orderer, paragraph, seed, margin)
-    helpful = tuple(proposal for proposal in proposals if proposal.solves or proposal.margin > exercise.margin)
-    changes: list[str] = []
-    while mend and proposals:
-        best = proposals[0]
-        changes.append(f"{best.change} {', '.join(str(place + 1) for place in best.sentences)}")
-        mended = _scrambled(orderer, best.result, seed, margin)
+    if len(sentences) < FEWEST:
+        raise DataError(f"exercise: {len(sentences)} sentences are too few. Give at least {FEWEST}.")
+    if outside := [place for place in keep if not 0 <= place < len(sentences)]:
+        raise ConfigError(f"exercise: there is no sentence {outside[0] + 1} to keep. Count from 1 to {len(sentences)}.")
+    paragraph = tuple(Piece(text, (place,)) for place, text in enumerate(sentences))
+    verdict = _judged(orderer, paragraph, seed, margin)
+    if verdict.unambiguous:
+        return _exercises(paragraph, verdict, seed, count)
+    tried = changed(orderer, paragraph, seed, margin, keep)
+    helpful = [one.proposal for one in tried if one.solves or one.margin > verdict.margin]
+    done: list[str] = []
+    while mend and tried:
+        best = tried[0]
+        done.append(in_words(best.change, best.proposal.sentences, tuple(one.text for one in best.pieces), done=True))
+        mended = _judged(orderer, best.result, seed, margin)
         if mended.unambiguous:
-            return replace(mended, changes=tuple(changes))
-        proposals = _proposals(orderer, best.result, seed, margin)
-    return replace(exercise, proposals=helpful[:PROPOSALS])
-
-
-def scramble(size: int, seed: int) -> tuple[int, ...]:
-    """An arrangement that leaves as few neighbours as possible in their order; the same for the same seed."""
-    chance = random.Random(f"{seed}:{size}")
-    orders = [tuple(chance.sample(range(size), size)) for _ in range(SCRAMBLES)]
-
-    def left_in_place(order: Sequence[int]) -> tuple[int, int]:
-        neighbours = sum(second == first + 1 for first, second in pairwise(order))
-        return neighbours, sum(place == item for place, item in enumerate(order))
-
-    return min(orders, key=left_in_place)
+            return tuple(replace(one, changes=tuple(done)) for one in _exercises(best.result, mended, seed, count))
+        tried = changed(orderer, best.result, seed, margin, keep)
+    return tuple(
+        replace(one, proposals=tuple(helpful[:PROPOSALS])) for one in _exercises(paragraph, verdict, seed, count)
+    )
 
 
 def difficulty_of(margin: float, size: int) -> Difficulty:
@@ -115,59 +72,23 @@ def difficulty_of(margin: float, size: int) -> Difficulty:
     return "easy" if hardness < 0.35 else "medium" if hardness < 0.75 else "hard"
 
 
-def lead(ordering: Ordering, right: Sequence[int]) -> float:
-    """How far the right order leads the best other one; 0 if it does not lead at all."""
-    others = [candidate.probability for candidate in ordering.n_best if candidate.order != tuple(right)]
-    own = next((candidate.probability for candidate in ordering.n_best if candidate.order == tuple(right)), 0.0)
-    best_other = max(others, default=0.0)
-    if own <= best_other:
-        return 0.0
-    return (own - best_other) / (own + best_other)
+def _judged(orderer: OrdersMany, paragraph: Paragraph, seed: int, margin: float) -> Verdict:
+    (shown,) = scrambles(len(paragraph), seed)
+    (verdict,) = verdicts(orderer, [tuple(piece.text for piece in paragraph)], shown, margin)
+    return verdict
 
 
-def _scrambled(orderer: OrdersMany, paragraph: tuple[str, ...], seed: int, margin: float) -> Exercise:
-    shown = scramble(len(paragraph), seed)
-    items = tuple(paragraph[place] for place in shown)
-    solution = tuple(shown.index(place) for place in range(len(paragraph)))
-    # The model is given the scrambled items, so that it cannot lean on the order it is to find.
-    (ordering,) = orderer.order_many([items], n_best=2)
-    leading = lead(ordering, solution)
-    reason = ""
-    if len(set(items)) < len(items):
-        reason = "two sentences are the same"
-    elif ordering.order != solution:
-        reason = "the model prefers another order"
-    elif leading < margin:
-        reason = "another order reads almost as well"
-    return Exercise(
-        items=items,
-        solution=solution,
-        unambiguous=not reason,
-        margin=leading,
-        difficulty=difficulty_of(leading, len(items)),
-        seed=seed,
-        reason=reason,
+def _exercises(paragraph: Paragraph, verdict: Verdict, seed: int, count: int) -> tuple[Exercise, ...]:
+    return tuple(
+        Exercise(
+            items=tuple(paragraph[place].text for place in shown),
+            solution=tuple(shown.index(place) for place in range(len(paragraph))),
+            unambiguous=verdict.unambiguous,
+            margin=verdict.margin,
+            difficulty=difficulty_of(verdict.margin, len(paragraph)),
+            seed=seed,
+            reason=verdict.reason,
+            rival=rival_shown(verdict, shown),
+        )
+        for shown in scrambles(len(paragraph), seed, count)
     )
-
-
-def _proposals(orderer: OrdersMany, paragraph: tuple[str, ...], seed: int, margin: float) -> tuple[Proposal, ...]:
-    """All single changes, those first that solve it, then by margin."""
-    if len(paragraph) <= FEWEST:
-        return ()
-    changed: list[tuple[Literal["drop", "merge"], tuple[int, ...], tuple[str, ...]]] = []
-    for place in range(len(paragraph)):
-        changed.append(("drop", (place,), paragraph[:place] + paragraph[place + 1 :]))
-    for place in range(len(paragraph) - 1):
-        joined = f"{paragraph[place]} {paragraph[place + 1]}"
-        changed.append(("merge", (place, place + 1), (*paragraph[:place], joined, *paragraph[place + 2 :])))
-    shown = scramble(len(paragraph) - 1, seed)
-    right = tuple(shown.index(place) for place in range(len(shown)))
-    documents = [tuple(result[place] for place in shown) for _, _, result in changed]
-    proposals = []
-    for (change, concerned, result), ordering in zip(changed, orderer.order_many(documents, n_best=2), strict=True):
-        leading = lead(ordering, right)
-        solves = ordering.order == right and leading >= margin and len(set(result)) == len(result)
-        proposals.append(Proposal(change, concerned, leading, solves, result))
-    # Of two that are as good, merging comes first: it loses no text.
-    proposals.sort(key=lambda proposal: (not proposal.solves, -round(proposal.margin, 6), proposal.change == "drop"))
-    return tuple(proposals)

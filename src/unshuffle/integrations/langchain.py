@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from unshuffle.errors import MissingExtra
+from unshuffle.system.options import OrderKeywords, OrderOptions
 from unshuffle.system.orderer import Orderer
 
 try:
@@ -17,14 +18,15 @@ except ImportError:
 class CoherentOrder(BaseDocumentTransformer):
     """Puts documents in reading order; the documents themselves, metadata and all, are handed on untouched."""
 
-    def __init__(self, model: str = "default", *, beam: int | None = None, keep_if_unsure: float | None = None) -> None:
+    def __init__(self, model: str = "default", **options: Unpack[OrderKeywords]) -> None:
+        """`options` are those of `unshuffle.order`."""
         self._orderer = Orderer.from_pretrained(model)
-        self._beam, self._keep_if_unsure = beam, keep_if_unsure
+        self._options = OrderOptions(**options)
 
     def transform_documents(self, documents: Sequence[Document], **kwargs: Any) -> Sequence[Document]:
         """The same documents in another order."""
         if len(documents) < 2:
             return list(documents)
         texts = [document.page_content for document in documents]
-        found = self._orderer.order(texts, beam=self._beam, n_best=1, keep_if_unsure=self._keep_if_unsure)
+        found = self._orderer.order(texts, self._options)
         return [documents[place] for place in found.order]

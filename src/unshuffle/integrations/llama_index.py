@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unshuffle.errors import MissingExtra
+from unshuffle.system.options import OrderOptions, Threshold
 from unshuffle.system.orderer import Orderer
 
 try:
@@ -20,13 +21,15 @@ class CoherentOrder(BaseNodePostprocessor):
 
     model: str = "default"
     beam: int | None = None
-    keep_if_unsure: float | None = None
+    keep_if_unsure: Threshold = None
     _orderer: Orderer = PrivateAttr()
+    _options: OrderOptions = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Loads the model once."""
         super().model_post_init(context)
         self._orderer = Orderer.from_pretrained(self.model)
+        self._options = OrderOptions(beam=self.beam, n_best=1, keep_if_unsure=self.keep_if_unsure)
 
     @classmethod
     def class_name(cls) -> str:
@@ -39,5 +42,5 @@ class CoherentOrder(BaseNodePostprocessor):
         if len(nodes) < 2:
             return nodes
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
-        found = self._orderer.order(texts, beam=self.beam, n_best=1, keep_if_unsure=self.keep_if_unsure)
+        found = self._orderer.order(texts, self._options)
         return [nodes[place] for place in found.order]

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from unshuffle.errors import DataError, UnshuffleError
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 from unshuffle.text.readers.record import document
 
@@ -16,14 +17,17 @@ if TYPE_CHECKING:
     from unshuffle.system.orderer import Orderer
 
 
+ONE_BEST = OrderOptions(n_best=1)
+"""Tables have no room for more than the best order."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RowSettings:
     """How every row is ordered; small, and the same in every process."""
 
     model: str = "default"
     parser: str | None = None
-    beam: int | None = None
-    keep_if_unsure: float | None = None
+    options: OrderOptions = ONE_BEST
     device: str = "cpu"
     longest: int = 1_000
     """Sentences; memory grows with their square, so longer documents are told as errors."""
@@ -81,7 +85,7 @@ class RowOrderer:
         except Exception:  # one of them; which one is found out alone, below
             found = [None] * len(good)
         for (number, text), ordering in zip(good.items(), found, strict=True):
-            outcomes[number] = _outcome(text, ordering) if ordering is not None else self._alone(orderer, text)
+            outcomes[number] = _outcome(ordering) if ordering is not None else self._alone(orderer, text)
         return [outcomes[number] for number in range(len(rows))]
 
     def _document(self, row: object) -> Document:
@@ -95,7 +99,7 @@ class RowOrderer:
 
     def _alone(self, orderer: Orderer, text: Document) -> Outcome:
         try:
-            return _outcome(text, self._ordered(orderer, [text])[0])
+            return _outcome(self._ordered(orderer, [text])[0])
         except UnshuffleError as error:
             return Outcome(error=str(error))
         except Exception as error:  # told in the row's own error, and the next row is tried
@@ -103,14 +107,13 @@ class RowOrderer:
             return Outcome(error=f"row: it could not be ordered ({type(error).__name__}: {reason}). Look at its text.")
 
     def _ordered(self, orderer: Orderer, texts: list[Document]) -> list[Ordering]:
-        settings = self.settings
-        return list(orderer.order_many(texts, beam=settings.beam, n_best=1, keep_if_unsure=settings.keep_if_unsure))
+        return list(orderer.order_many(texts, self.settings.options))
 
 
-def _outcome(text: Document, ordering: Ordering) -> Outcome:
+def _outcome(ordering: Ordering) -> Outcome:
     return Outcome(
         order=ordering.order,
-        sentences=tuple(text.sentences[place] for place in ordering.order),
+        sentences=ordering.sentences,
         confidence=ordering.confidence,
         probability=ordering.probability,
         kept=ordering.kept,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from unshuffle.errors import DataError, MissingExtra
 from unshuffle.metrics.summary import OrderPair, summarise
+from unshuffle.system.options import OrderOptions, Threshold
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 
@@ -27,7 +28,7 @@ class SentenceOrderer(BaseEstimator):
         model: str = "default",
         *,
         beam: int | None = None,
-        keep_if_unsure: float | None = None,
+        keep_if_unsure: Threshold = None,
         fine_tune_in: str | None = None,
         minutes: float = 10.0,
         seed: int = 1,
@@ -65,8 +66,8 @@ class SentenceOrderer(BaseEstimator):
         """The reading order of each row, as input indices."""
         check_is_fitted(self, "orderer_")
         rows = [list(row) for row in X]
-        found = self.orderer_.order_many(rows, beam=self.beam, n_best=1, keep_if_unsure=self.keep_if_unsure)
-        return [ordering.order for ordering in found]
+        options = OrderOptions(beam=self.beam, n_best=1, keep_if_unsure=self.keep_if_unsure)
+        return [ordering.order for ordering in self.orderer_.order_many(rows, options)]
 
     def score(self, X: Sequence[Sequence[str]], y: Sequence[Order]) -> float:
         """Mean Kendall's tau, from -1 to 1; sentences with the same text are interchangeable."""

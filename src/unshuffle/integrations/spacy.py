@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from unshuffle.errors import DataError
+from unshuffle.system.options import OrderOptions
 from unshuffle.system.orderer import Orderer
 
 FACTORY = "unshuffle"
@@ -21,9 +21,9 @@ FACTORY = "unshuffle"
 class Unshuffle:
     """Orders the sentences of each document; the document itself stays as it is."""
 
-    def __init__(self, model: str, beam: int | None, keep_if_unsure: float | None, parser: str | None) -> None:
+    def __init__(self, model: str, parser: str | None, options: OrderOptions) -> None:
         self._orderer = Orderer.from_pretrained(model, parser=parser)
-        self._options: dict[str, Any] = {"beam": beam, "keep_if_unsure": keep_if_unsure}
+        self._options = options
         if not Doc.has_extension("unshuffle"):
             Doc.set_extension("unshuffle", default=None)
             Doc.set_extension("unshuffled", getter=spans_in_order)
@@ -37,7 +37,7 @@ class Unshuffle:
         docs = iter(stream)
         while window := list(itertools.islice(docs, batch_size)):
             texts = [[span.text for span in sentences_of(doc)] for doc in window]
-            found = self._orderer.order_many([text for text in texts if text], **self._options)
+            found = self._orderer.order_many([text for text in texts if text], self._options)
             for doc, text in zip(window, texts, strict=True):
                 # Plain data, because spaCy writes it with the document.
                 doc._.unshuffle = next(found).to_json() if text else None
@@ -64,7 +64,8 @@ def spans_in_order(doc: Doc) -> list[Span]:
     default_config={"model": "default", "beam": None, "keep_if_unsure": None, "parser": None},
 )
 def make_component(
-    nlp: Language, name: str, model: str, beam: int | None, keep_if_unsure: float | None, parser: str | None
+    nlp: Language, name: str, model: str, beam: int | None, keep_if_unsure: float | str | None, parser: str | None
 ) -> Unshuffle:
     """The component; its options are those of `Orderer.order`."""
-    return Unshuffle(model, beam, keep_if_unsure, parser)
+    options = OrderOptions(beam=beam, keep_if_unsure=keep_if_unsure)  # type: ignore[arg-type]  # it is checked there
+    return Unshuffle(model, parser, options)

@@ -1,70 +1,94 @@
-"""A gated recurrent unit whose input is several vectors."""
+"""A gated recurrent unit with several named inputs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from unshuffle.layers.shared_linear import Shared
+from unshuffle.layers.segments import scatter_sum, select_rows
+from unshuffle.layers.shared_linear import SharedLinear
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """An input of which many nodes read the same few rows: they are multiplied first and gathered afterwards."""
+
+    rows: Tensor  # (distinct, input)
+    index: Tensor  # (reads,) which row is read
+    target: Tensor | None = None  # (reads,) the node that adds it up; None where each node reads once, in turn
+    size: int = 0  # nodes, where there is a target
 
 
 class SplitGRU(nn.Module):
-    """Multiplies each part of its input on its own, W[x;y] = Wx x + Wy y, so that a part that stays is done once.
+    """A GRU on the concatenation of its inputs, W[x; y] = Wx x + Wy y, with a matrix of its own for each.
 
     Reset is applied after the hidden product, as in torch's GRUCell; only the candidate has a second bias.
     """
 
-    def __init__(self, parts: Sequence[int], width: int) -> None:
+    def __init__(self, inputs: Mapping[str, int], width: int) -> None:
         super().__init__()
         self.width = width
-        self.parts = nn.ModuleList(nn.Linear(part, 3 * width, bias=place == 0) for place, part in enumerate(parts))
+        self.inputs = tuple(inputs)
+        widths = list(inputs.values())
+        self.parts = nn.ModuleList(nn.Linear(part, 3 * width, bias=place == 0) for place, part in enumerate(widths))
         self.hidden = nn.Linear(width, 3 * width, bias=False)
         self.candidate_bias = nn.Parameter(torch.empty(width))
-        bound = 1 / math.sqrt(sum(parts) + width)  # as one layer on the concatenation would start
+        bound = 1 / math.sqrt(sum(widths) + width)  # the range of one layer on the concatenation
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -bound, bound)
 
-    def project(self, place: int, part: Tensor) -> Tensor:
-        """What one part of the input adds to the gates: (rows, part) -> (rows, 3 width)."""
-        projected: Tensor = self.parts[place](part)
-        return projected
-
-    def forward(self, gates: Tensor, state: Tensor | None) -> Tensor:
-        """`gates`: the sum of all projected parts; `state` None stands for zeros."""
-        return SharedGRU(self)(gates, state)
+    def unrolled(self) -> UnrolledGRU:
+        """The unit as the steps of one forward pass use it."""
+        return UnrolledGRU(self)
 
 
-class SharedGRU:
-    """A `SplitGRU` for the steps of one pass; each of its weight gradients is computed once for all of them."""
+class UnrolledGRU:
+    """A `SplitGRU` over the steps of one pass; each weight gradient is one product for all steps together."""
 
     def __init__(self, gru: SplitGRU) -> None:
         self._bias = gru.candidate_bias
-        self._parts = [Shared(cast(nn.Linear, part)) for part in gru.parts]
-        self._hidden = Shared(gru.hidden)
+        self._inputs = {
+            name: SharedLinear(cast(nn.Linear, part)) for name, part in zip(gru.inputs, gru.parts, strict=True)
+        }
+        self._hidden = SharedLinear(gru.hidden)
 
-    def project(self, place: int, part: Tensor) -> Tensor:
-        """As `SplitGRU.project`."""
-        return self._parts[place](part)
+    def project(self, **inputs: Tensor | Gathered) -> Tensor:
+        """(rows, 3 width): what these inputs add to the gates; one that stays the same is projected once."""
+        return reduce(torch.add, (self._project(name, value) for name, value in inputs.items()))
 
-    def __call__(self, gates: Tensor, state: Tensor | None) -> Tensor:
-        """As `SplitGRU.forward`."""
-        if state is None:
-            width = len(self._bias)
-            reset_update, candidate = torch.split(gates, [2 * width, width], 1)
-            reset, update = reset_update.sigmoid().chunk(2, -1)
-            candidate = torch.tanh(torch.addcmul(candidate, reset, self._bias))
-            fresh: Tensor = candidate - update * candidate
-            return fresh
+    def __call__(self, state: Tensor | None, projected: Tensor | None = None, **inputs: Tensor | Gathered) -> Tensor:
+        """The next state; `projected` are inputs projected beforehand, a `state` of None stands for zeros."""
+        terms = [] if projected is None else [projected]
+        gates = reduce(torch.add, terms + [self._project(name, value) for name, value in inputs.items()])
+        return self._from_zero(gates) if state is None else self._from(state, gates)
+
+    def _project(self, name: str, value: Tensor | Gathered) -> Tensor:
+        layer = self._inputs[name]
+        if isinstance(value, Tensor):
+            return layer(value)
+        read = select_rows(layer(value.rows), value.index)
+        return read if value.target is None else scatter_sum(read, value.target, value.size)
+
+    def _from_zero(self, gates: Tensor) -> Tensor:
+        width = len(self._bias)
+        reset_update, candidate = torch.split(gates, [2 * width, width], 1)
+        reset, update = reset_update.sigmoid().chunk(2, -1)
+        candidate = torch.tanh(torch.addcmul(candidate, reset, self._bias))
+        return candidate - update * candidate
+
+    def _from(self, state: Tensor, gates: Tensor) -> Tensor:
         new: Tensor = _Update.apply(gates, self._hidden(state), self._bias, state)  # type: ignore[no-untyped-call]
         return new
 
 
 class _Update(torch.autograd.Function):
-    """Everything behind the products of a GRU step; torch would take three times as many small operations back."""
+    """What follows the products of a GRU step; autograd would run three times as many small operations backward."""
 
     @staticmethod
     def forward(ctx: Any, gates: Tensor, recurrent: Tensor, bias: Tensor, state: Tensor) -> Tensor:
@@ -81,11 +105,11 @@ class _Update(torch.autograd.Function):
         (grad,) = grads
         reset_update, remembered, candidate, state = ctx.saved_tensors
         reset, update = reset_update.chunk(2, 1)
-        to_state = grad * update
-        to_candidate = torch.ops.aten.tanh_backward(grad - to_state, candidate)
-        to_reset_update = torch.cat([to_candidate * remembered, grad * (state - candidate)], 1)
-        to_reset_update = torch.ops.aten.sigmoid_backward(to_reset_update, reset_update)
-        to_remembered = to_candidate * reset
-        to_gates = torch.cat([to_reset_update, to_candidate], 1)
-        to_recurrent = torch.cat([to_reset_update, to_remembered], 1)
-        return to_gates, to_recurrent, to_remembered.sum(0), to_state
+        grad_state = grad * update
+        grad_candidate = torch.ops.aten.tanh_backward(grad - grad_state, candidate)
+        grad_reset_update = torch.cat([grad_candidate * remembered, grad * (state - candidate)], 1)
+        grad_reset_update = torch.ops.aten.sigmoid_backward(grad_reset_update, reset_update)
+        grad_remembered = grad_candidate * reset
+        grad_gates = torch.cat([grad_reset_update, grad_candidate], 1)
+        grad_recurrent = torch.cat([grad_reset_update, grad_remembered], 1)
+        return grad_gates, grad_recurrent, grad_remembered.sum(0), grad_state

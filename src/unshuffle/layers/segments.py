@@ -1,11 +1,19 @@
-"""Softmax, mean and maximum over the rows that belong together, without padding."""
+"""Sums, means, maxima and softmax over rows that belong to the same segment, without padding."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from unshuffle.graph.batch import add_into
+
+def select_rows(rows: Tensor, index: Tensor) -> Tensor:
+    """`rows[index]`: (rows, ...) -> (index, ...); its backward pass works on whole rows, unlike indexing's."""
+    return rows.index_select(0, index)
+
+
+def scatter_sum(rows: Tensor, target: Tensor, size: int) -> Tensor:
+    """(rows, ...) -> (size, ...): the sum of all rows that share a target."""
+    return rows.new_zeros(size, *rows.shape[1:]).index_add(0, target, rows)
 
 
 def segment_of(lengths: Tensor) -> Tensor:
@@ -22,10 +30,10 @@ def segment_max(rows: Tensor, segment: Tensor, size: int) -> Tensor:
 def segment_softmax(scores: Tensor, segment: Tensor, size: int) -> Tensor:
     """(rows, ...) -> (rows, ...) that add up to 1 within each segment."""
     powers = (scores - segment_max(scores.detach(), segment, size)[segment]).exp()
-    return powers / add_into(powers, segment, size)[segment]
+    return powers / scatter_sum(powers, segment, size)[segment]
 
 
 def segment_mean(rows: Tensor, segment: Tensor, size: int) -> Tensor:
     """(rows, width) -> (size, width); zeros where a segment is empty."""
     counts = torch.bincount(segment, minlength=size).clamp_min(1)
-    return add_into(rows, segment, size) / counts[:, None]
+    return scatter_sum(rows, segment, size) / counts[:, None]

@@ -1,4 +1,4 @@
-"""A linear layer that several steps use: its weight gradient is one product over all of them."""
+"""A linear layer that several steps share: its weight gradient is one product over all of them."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ from torch import Tensor, nn
 
 @dataclass(slots=True)
 class _Uses:
-    """What went through the layer, and what came back, since the last gradient."""
+    """Inputs and output gradients of all uses since the last weight gradient."""
 
     inputs: list[Tensor] = field(default_factory=list)
     gradients: list[Tensor] = field(default_factory=list)
 
 
-class Shared:
-    """Calls a layer like the layer itself; to be made anew for each pass.
+class SharedLinear:
+    """Calls a layer like the layer itself; made anew for each forward pass.
 
-    Torch would take a product a step, each as large as the weights, and add them up. Here every use only notes its
-    input and its gradient; a node that stands before all uses, and so is reached last, takes the one product.
+    Autograd would compute one product per step, each as large as the weight matrix, and add them up. Here every use
+    only records its input and its gradient; a node that precedes all uses, and is therefore reached last by the
+    backward pass, computes the one product.
     """
 
     def __init__(self, layer: nn.Linear) -> None:
         self.layer = layer
         self._uses = _Uses()
-        self._ticket: Tensor | None = None
+        self._anchor: Tensor | None = None
         if torch.is_grad_enabled() and layer.weight.requires_grad:
-            self._ticket = _Weight.apply(layer.weight, self._uses)  # type: ignore[no-untyped-call]
+            self._anchor = _WeightGradient.apply(layer.weight, self._uses)  # type: ignore[no-untyped-call]
 
     def __call__(self, rows: Tensor) -> Tensor:
         """(rows, input) -> (rows, output)."""
-        if self._ticket is None:
+        if self._anchor is None:
             plain: Tensor = self.layer(rows)
             return plain
-        product: Tensor = _Use.apply(rows, self._ticket, self.layer.weight.detach(), self._uses)  # type: ignore[no-untyped-call]
+        product: Tensor = _Use.apply(rows, self._anchor, self.layer.weight.detach(), self._uses)  # type: ignore[no-untyped-call]
         return product if self.layer.bias is None else product + self.layer.bias
 
 
-class _Weight(torch.autograd.Function):
-    """Hands out a ticket; when all uses have given theirs back, the weight's gradient is due."""
+class _WeightGradient(torch.autograd.Function):
+    """A scalar on which all uses depend; its backward pass runs after all of theirs."""
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, uses: _Uses) -> Tensor:
@@ -61,7 +62,7 @@ class _Use(torch.autograd.Function):
     """One product with the weights."""
 
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, ticket: Tensor, weight: Tensor, uses: _Uses) -> Tensor:
+    def forward(ctx: Any, rows: Tensor, anchor: Tensor, weight: Tensor, uses: _Uses) -> Tensor:
         ctx.save_for_backward(rows, weight)
         ctx.uses = uses
         return rows @ weight.t()

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, get_args, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from unshuffle.errors import ConfigError
+from unshuffle.parts.installed import load_installed_parts
 
 Part = TypeVar("Part")
 
@@ -57,6 +58,9 @@ class Registry(Generic[Part]):
         """Class decorator: this part is built from that config under this name."""
 
         def add(part: type[Part]) -> type[Part]:
+            if kind in self._parts and (taken := self._parts[kind][1]) is not part:
+                owner = f"{taken.__module__}.{taken.__qualname__}"
+                raise ConfigError(f"{self.slot} has a kind '{kind}' already: {owner}. Choose another name.")
             self._parts[kind] = config, part
             return part
 
@@ -67,9 +71,11 @@ class Registry(Generic[Part]):
         return sorted(self._parts)
 
     def read(self, options: dict[str, Any]) -> Any:
-        """`{"kind": "grn", "steps": 2}` -> GRNConfig(steps=2)."""
+        """`{"kind": "grn", "steps": 2}` -> GRNConfig(steps=2); an unknown kind may be another installed package's."""
         options = dict(options)
         kind = str(options.pop("kind", ""))
+        if kind and kind not in self._parts:
+            load_installed_parts()
         if kind not in self._parts:
             raise ConfigError(f"{self.slot} has no kind '{kind}'.{did_you_mean(kind, self._parts)}")
         return validated(self.slot, self._parts[kind][0], options)

@@ -5,7 +5,6 @@ from unshuffle.rank.best import METHODS, Method, rank
 from unshuffle.rank.borda import by_borda
 from unshuffle.rank.comparator import Compare, ComparedRanking, PairRanker
 from unshuffle.rank.constraints import Constraints
-from unshuffle.rank.copeland import by_copeland
 from unshuffle.rank.eades import by_eades
 from unshuffle.rank.kemeny import best_by_kemeny, by_kemeny
 from unshuffle.rank.positions import by_positions
@@ -27,7 +26,6 @@ __all__ = [
     "best_by_kemeny",
     "by_beam",
     "by_borda",
-    "by_copeland",
     "by_eades",
     "by_kemeny",
     "by_positions",

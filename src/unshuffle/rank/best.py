@@ -1,4 +1,4 @@
-"""One door to all rankers of pair probabilities."""
+"""One entry point to all rankers of pair probabilities."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from unshuffle.errors import ConfigError
 from unshuffle.rank.beam import by_beam
 from unshuffle.rank.borda import by_borda
 from unshuffle.rank.constraints import Constraints
-from unshuffle.rank.copeland import by_copeland
 from unshuffle.rank.eades import by_eades
 from unshuffle.rank.kemeny import LARGEST, by_kemeny
 from unshuffle.rank.ranking import Ranking, checked
 from unshuffle.rank.topological import by_topology
 
-Method = Literal["kemeny", "eades", "borda", "copeland", "topological", "beam"]
+Method = Literal["kemeny", "eades", "borda", "topological", "beam"]
 
 METHODS: tuple[Method, ...] = get_args(Method)
 
@@ -25,7 +24,6 @@ _RANKERS: dict[str, Callable[..., Ranking]] = {
     "kemeny": by_kemeny,
     "eades": by_eades,
     "borda": by_borda,
-    "copeland": by_copeland,
     "topological": by_topology,
     "beam": by_beam,
 }
@@ -38,9 +36,9 @@ def rank(
     constraints: Constraints | None = None,
     tie_key: ArrayLike | None = None,
 ) -> Ranking:
-    """An order from the chances that row comes before column; "kemeny" is exact up to 14 sentences, above it "eades".
+    """An order from the chances that row comes before column; above 14 sentences "kemeny" falls back to "eades".
 
-    Equals are told apart by `tie_key`, a number of each sentence's content, or else by the probabilities alone.
+    Ties are broken by `tie_key`, one number per sentence that depends on its content, or else by the probabilities.
     """
     if method not in _RANKERS:
         raise ConfigError(f"rank has no method '{method}'. Known: {', '.join(METHODS)}.")

@@ -1,4 +1,4 @@
-"""Constraints made ready for search: who waits for whom, and between which places each sentence may stand."""
+"""Constraints prepared for search: what must precede what, and the range of places of each sentence."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from unshuffle.rank.ranking import BoolArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """What an order must keep to; built by `Constraints.rules`, which makes sure that some order does."""
+    """What an order must satisfy; built by `Constraints.rules`, which makes sure that some order does."""
 
     required: BoolArray
     """(sentences, sentences) whether row must come before column, chains included."""
     earliest: IntArray
     latest: IntArray
-    """First and last place of each sentence; chains leave room, so a sentence's windows start and end after those of
-    the sentences it waits for."""
+    """First and last place of each sentence; a sentence's range starts and ends after those of the sentences it must
+    follow."""
     anchored: BoolArray
     """Places whose sentence is fixed."""
 
@@ -59,17 +59,6 @@ class Rules:
                 open_jobs = (left & due).sum(-1, keepdims=True) - due  # after each choice
                 may &= open_jobs <= np.maximum(deadline - place, 0)
         return may
-
-    def allowed_next(self, prefix_mask: int) -> tuple[int, ...]:
-        """The sentences that may follow a prefix whose sentences are the bits of the mask."""
-        used = np.array([bool(prefix_mask >> sentence & 1) for sentence in range(len(self.earliest))], dtype=np.bool_)
-        return tuple(int(sentence) for sentence in np.flatnonzero(self.allowed(used)))
-
-    def kept_by(self, order: Sequence[int]) -> bool:
-        """Whether a whole order breaks no rule."""
-        place = np.argsort(np.asarray(order, dtype=np.intp))
-        late = self.required & (place[:, None] > place)
-        return not late.any() and bool(((self.earliest <= place) & (place <= self.latest)).all())
 
     def nearest(self, wanted: Sequence[int]) -> list[int]:
         """The order that puts at each place the first sentence of the wanted order that is allowed there."""

@@ -9,8 +9,9 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder
 from unshuffle.encoders.paragraph.grn import GRN
-from unshuffle.graph.batch import Batch, GraphBatch, taken
+from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import select_rows
 
 
 class PairHead(nn.Module):
@@ -34,7 +35,7 @@ class PairHead(nn.Module):
         one, other = self.from_one(states), self.from_other(states)
         first, second = pairs
         both = torch.stack(  # (2, pairs, hidden)
-            [taken(one, first) + taken(other, second), taken(one, second) + taken(other, first)]
+            [select_rows(one, first) + select_rows(other, second), select_rows(one, second) + select_rows(other, first)]
         )
         logits: Tensor = self.rest(both).squeeze(-1)
         return logits

@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder
-from unshuffle.encoders.paragraph.grn import GRN, GRNConfig, NodeStates, Start
+from unshuffle.encoders.paragraph.grn import GRN, GRNConfig
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.graph.select import Selection, select
@@ -138,7 +138,10 @@ class Refiner(nn.Module):
                 break
             part = select(graph, active)
             states = classifier.grn.finish(
-                _selected(start, part, active), _selected_encoded(encoded, part), part.graph, weights[part.pairs]
+                start.select(part.sentences, part.entities, active),
+                _selected_encoded(encoded, part),
+                part.graph,
+                weights[part.pairs],
             )
             fresh = normalised(classifier.head(states.sentences, part.graph.pairs))
             asked = undecided[part.pairs]
@@ -161,13 +164,6 @@ class Refiner(nn.Module):
         if self.config.settled == "snap":
             sure = torch.where(predicted > 0.5, self.config.known_weight, 1 - self.config.known_weight)
         return torch.where(undecided, 0.5, sure)
-
-
-def _selected(start: Start, part: Selection, active: Tensor) -> Start:
-    states = NodeStates(
-        start.states.sentences[part.sentences], start.states.entities[part.entities], start.states.documents[active]
-    )
-    return Start(start.sentences[part.sentences], start.entities[part.entities], states, start.steps_done)
 
 
 def _selected_encoded(encoded: Encoded, part: Selection) -> Encoded:

@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 from unshuffle.machine.memory import hand_back
 from unshuffle.result import Ordering
 from unshuffle.serve.contract import Model
-from unshuffle.serve.jobs import Busy, Job, Search, TooSlow
+from unshuffle.serve.jobs import Busy, Job, TooSlow
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 Result = TypeVar("Result")
@@ -61,9 +62,9 @@ class Batcher:
         """Documents that no model call has taken yet."""
         return sum(job.size for job in self._queue)
 
-    async def order(self, documents: Sequence[Document], search: Search) -> list[Ordering]:
+    async def order(self, documents: Sequence[Document], options: OrderOptions) -> list[Ordering]:
         """The best orders, found together with those of other requests."""
-        orderings: list[Ordering] = await self._submit(documents=tuple(documents), search=search)
+        orderings: list[Ordering] = await self._submit(documents=tuple(documents), options=options)
         return orderings
 
     async def call(self, work: Callable[[], Result]) -> Result:
@@ -134,7 +135,7 @@ class Batcher:
         for job in self._queue:
             if job.future.done():
                 continue
-            fits = not taken or (job.search == taken[0].search and job.call is None and taken[0].call is None)
+            fits = not taken or (job.options == taken[0].options and job.call is None and taken[0].call is None)
             if fits and (not taken or size + job.size <= self._config.documents):
                 taken.append(job)
                 size += job.size
@@ -164,19 +165,11 @@ class Batcher:
         if (call := jobs[0].call) is not None:
             with self._meters.work("other", 1):
                 return [call()]
-        search = jobs[0].search or Search()
         documents = [document for job in jobs for document in job.documents]
         with self._meters.work("parse", len(documents)):
             parsed = list(self._model.parser.mentions(documents))
         with self._meters.work("order", len(documents)):
-            found = self._model.order_many(
-                parsed,
-                beam=search.beam,
-                n_best=search.n_best,
-                keep_if_unsure=search.keep_if_unsure,
-                constraints=search.constraints,
-                batch_size=self._config.documents,
-            )
+            found = self._model.order_many(parsed, jobs[0].options, batch_size=self._config.documents)
             orderings = iter(list(found))
         return [[next(orderings) for _ in job.documents] for job in jobs]
 

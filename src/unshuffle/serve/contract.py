@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Coherence, Ordering, SentenceGraph
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 
@@ -35,25 +35,11 @@ class Model(Protocol):
         """What is to be known about the model."""
         ...
 
-    def order(
-        self,
-        sentences: Sequence[str],
-        *,
-        beam: int | None = None,
-        n_best: int = 5,
-        keep_if_unsure: float | None = None,
-    ) -> Ordering:
-        """The best order of one document."""
-        ...
-
     def order_many(
         self,
         documents: Iterable[Document | Sequence[str]],
+        options: OrderOptions | None = None,
         *,
-        beam: int | None = None,
-        n_best: int = 5,
-        keep_if_unsure: float | None = None,
-        constraints: Constraints | None = None,
         batch_size: int = 32,
     ) -> Iterator[Ordering]:
         """The best order of each document, in the order in which they came."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from unshuffle.rank.constraints import Constraints
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 
@@ -23,16 +23,6 @@ class TooSlow(Exception):
     """A request was not answered in time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """Options that all documents of one model call share."""
-
-    beam: int | None = None
-    n_best: int = 5
-    keep_if_unsure: float | None = None
-    constraints: Constraints | None = None
-
-
 @dataclass(slots=True, eq=False)
 class Job:
     """What one request wants of the model."""
@@ -40,7 +30,7 @@ class Job:
     future: asyncio.Future[Any]
     arrived: float
     documents: tuple[Document, ...] = ()
-    search: Search | None = None
+    options: OrderOptions | None = None
     call: Callable[[], Any] | None = None
     """Work that cannot be shared; runs by itself."""
 

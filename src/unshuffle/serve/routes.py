@@ -9,14 +9,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from unshuffle.errors import DataError
+from unshuffle.exercises.exercise import label
 from unshuffle.exercises.make import make_exercise
-from unshuffle.exercises.sheet import label
 from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
 from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import StrictRoute
 from unshuffle.serve.contract import Model
-from unshuffle.serve.jobs import Search
 from unshuffle.serve.limits import read_constraints, read_sentences
 from unshuffle.serve.requests import BatchRequest, ExerciseRequest, OrderRequest, Sentences
 from unshuffle.serve.schemas import (
@@ -30,6 +29,7 @@ from unshuffle.serve.schemas import (
     SplitAnswer,
 )
 from unshuffle.serve.settings import Settings
+from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -69,8 +69,13 @@ class Routes:
     async def order(self, asked: OrderRequest, request: Request) -> Response:
         """Find the order in which sentences read best."""
         sentences = self._sentences(asked, request)
-        search = Search(asked.beam, asked.n_best, asked.keep_if_unsure, read_constraints(asked, len(sentences)))
-        (ordering,) = await self.batcher.order([Document(sentences, id=asked.id)], search)
+        options = OrderOptions(
+            beam=asked.beam,
+            n_best=asked.n_best,
+            keep_if_unsure=asked.keep_if_unsure,
+            constraints=read_constraints(asked, len(sentences)),
+        )
+        (ordering,) = await self.batcher.order([Document(sentences, id=asked.id)], options)
         return answer(_ordering(ordering, sentences))
 
     async def order_batch(self, asked: BatchRequest, request: Request) -> Response:
@@ -85,8 +90,8 @@ class Routes:
         ]
         request.state.facts.update(documents=len(texts), sentences=sum(map(len, texts)))
         documents = [Document(text, id=one.id) for text, one in zip(texts, asked.documents, strict=True)]
-        search = Search(asked.beam, asked.n_best, asked.keep_if_unsure)
-        orderings = await self.batcher.order(documents, search)
+        options = OrderOptions(beam=asked.beam, n_best=asked.n_best, keep_if_unsure=asked.keep_if_unsure)
+        orderings = await self.batcher.order(documents, options)
         found = [_ordering(ordering, text) for ordering, text in zip(orderings, texts, strict=True)]
         return answer({"orderings": found})
 

@@ -149,6 +149,14 @@ class ProposalAnswer(BaseModel):
     result: list[str]
 
 
+class RivalAnswer(BaseModel):
+    """The most probable order other than the right one."""
+
+    order: list[int]
+    probability: float
+    why: str
+
+
 class ExerciseAnswer(BaseModel):
     """An exercise with its answer key."""
 
@@ -160,5 +168,6 @@ class ExerciseAnswer(BaseModel):
     difficulty: Literal["easy", "medium", "hard"]
     seed: int
     reason: str
+    rival: RivalAnswer | None
     proposals: list[ProposalAnswer]
     changes: list[str]

@@ -1,21 +1,23 @@
-"""How weights are stored: as they are, in 16 bits, or large matrices in 8 bits with a scale a row."""
+"""How weights are stored: as they are, in 16 bits, or large matrices in 8 bits with a scale per row."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Storage = Literal["float32", "float16", "int8"]
 SCALE = "#scale"
 LARGE = 1 << 14
-"""Numbers from which on a matrix is worth a scale a row; biases and small tables keep 16 bits."""
+"""Numbers from which on a matrix is worth a scale per row; biases and small tables keep 16 bits."""
 
 
 def packed(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
     """The tensors as they are written to disk."""
+    import torch  # here: the command line needs the names of the storages without it
+
     if storage == "float32":
         return dict(tensors)
     found: dict[str, Tensor] = {}

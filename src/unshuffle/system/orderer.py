@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
 from unshuffle.decode.contracts import Search
 from unshuffle.decode.search.allowed import allowed_orders
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
-from unshuffle.errors import ConfigError, DataError
+from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Item, collate
+from unshuffle.machine.progress import shown
 from unshuffle.machine.threads import use_threads
-from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.system.acceleration import use_compiler, use_onnx
 from unshuffle.system.assemble import assembled, finished, traces
-from unshuffle.system.calibration import Calibration
+from unshuffle.system.calibration import KEEP_BELOW, Calibration
 from unshuffle.system.coherence import coherence_of
 from unshuffle.system.folder import Model, find_folder, load_model
+from unshuffle.system.options import OrderKeywords, OrderOptions
 from unshuffle.system.stream import batches, windows
 from unshuffle.text.document import Document, Role
+from unshuffle.text.documents import DocumentLike, OnError, document_of, numbered
 from unshuffle.text.parsing.mentions import Parser, load_parser
-from unshuffle.text.split import split_sentences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT_MODEL = "default"
-DEFAULT_BEAM = 8
-"""The narrowest that lost at most 0.1 tau on validation documents (results/benchmarks/beams.json)."""
 TRUSTED_PARSERS = ("default", "none", "en_core_web_sm", "en_core_web_md", "en_core_web_lg")
 """Parsers that a model folder may name; any other has to be named by the user."""
 
@@ -107,55 +107,62 @@ class Orderer:
         }
 
     def order(
-        self,
-        sentences: Sequence[str] | Document,
-        *,
-        beam: int | None = None,
-        n_best: int = 5,
-        keep_if_unsure: float | None = None,
-        constraints: Constraints | None = None,
+        self, sentences: DocumentLike, options: OrderOptions | None = None, **changes: Unpack[OrderKeywords]
     ) -> Ordering:
-        """The best order of some sentences; the input order is kept where confidence is below `keep_if_unsure`."""
-        (found,) = self.order_many(
-            [sentences], beam=beam, n_best=n_best, keep_if_unsure=keep_if_unsure, constraints=constraints
-        )
+        """The best order of some sentences, or of a text, which is split into sentences first."""
+        wanted = replace(options or OrderOptions(), **changes)
+        (found,) = self._ordered([(0, document_of(sentences))], wanted, batch_size=1)
         return found
 
     def order_many(
         self,
-        documents: Iterable[Document | Sequence[str]],
+        documents: Iterable[DocumentLike],
+        options: OrderOptions | None = None,
         *,
-        beam: int | None = None,
-        n_best: int = 5,
-        keep_if_unsure: float | None = None,
-        constraints: Constraints | None = None,
         batch_size: int = 32,
+        on_error: OnError = "raise",
+        progress: bool | None = False,
+        **changes: Unpack[OrderKeywords],
     ) -> Iterator[Ordering]:
-        """Orders a stream in constant memory; results come in the order of the documents.
+        """Orders a stream in constant memory; results come in the order of the documents, whose place is `index`.
 
-        Constraints hold for every document of the stream.
+        `on_error="skip"` leaves out documents that cannot be read and ends with one warning that counts them.
+        `progress=None` shows a bar after a second where a terminal or notebook can show one. Constraints hold for every
+        document.
         """
-        width = max(DEFAULT_BEAM if beam is None else beam, n_best)
-        if width < 1 or n_best < 1 or batch_size < 1:
-            raise ConfigError("order: beam, n_best and batch_size count from 1. Give larger numbers.")
-        for window in windows(document_of(document) for document in documents):
-            parsed = list(self._parsed(window))
+        wanted = replace(options or OrderOptions(), **changes)
+        if batch_size < 1:
+            raise ConfigError(f"order_many: batch_size is {batch_size}. Give 1 or more.")
+        found = self._ordered(numbered(documents, on_error), wanted, batch_size)
+        return shown(found, documents, progress, unit=" documents")
+
+    def _ordered(
+        self, documents: Iterable[tuple[int, Document]], options: OrderOptions, batch_size: int
+    ) -> Iterator[Ordering]:
+        for window in windows(documents):
+            parsed = list(self._parsed([document for _, document in window]))
             items = [self._item(document) for document in parsed]
             results: dict[int, Ordering] = {}
             for numbers in batches(items, batch_size):
-                orderings = self._order_batch([items[number] for number in numbers], width, n_best, constraints)
+                orderings = self._order_batch([items[number] for number in numbers], options)
                 for number, ordering in zip(numbers, orderings, strict=True):
-                    results[number] = finished(ordering, parsed[number], keep_if_unsure, constraints)
-            for number in range(len(items)):
-                yield results.pop(number)
+                    results[number] = finished(ordering, parsed[number], self._keep_below(options), options.constraints)
+            for number, (index, _) in enumerate(window):
+                yield replace(results.pop(number), index=index)
 
-    def coherence(self, text: str | Sequence[str] | Document) -> Coherence:
+    def _keep_below(self, options: OrderOptions) -> float | None:
+        """The confidence below which the input order is kept."""
+        if options.keep_if_unsure != "auto":
+            return options.keep_if_unsure
+        stored = self.calibration.keep_below if self.calibration is not None else None
+        return KEEP_BELOW if stored is None else stored
+
+    def coherence(self, text: DocumentLike) -> Coherence:
         """How coherent a text is in the order in which it stands; a string is split into sentences first."""
-        document = document_of(split_sentences(text) if isinstance(text, str) else text)
-        (parsed,) = self._parsed([document])
+        (parsed,) = self._parsed([document_of(text)])
         return coherence_of(self.model.network, self._item(parsed), device=self.device)
 
-    def graph(self, sentences: Sequence[str] | Document) -> SentenceGraph:
+    def graph(self, sentences: DocumentLike) -> SentenceGraph:
         """The graph that the model reads."""
         (document,) = self._parsed([document_of(sentences)])
         graph = self.model.preparer.item(document).graph
@@ -189,28 +196,17 @@ class Orderer:
         return self.parser.mentions(documents)
 
     @torch.inference_mode()
-    def _order_batch(
-        self, items: list[Item], width: int, n_best: int, constraints: Constraints | None
-    ) -> list[Ordering]:
+    def _order_batch(self, items: list[Item], options: OrderOptions) -> list[Ordering]:
         batch = collate(items).to(self.device)
-        allowed = None if constraints is None else allowed_orders([constraints] * len(items), batch.graph.sizes)
+        rules = options.constraints
+        allowed = None if rules is None else allowed_orders([rules] * len(items), batch.graph.sizes)
         read = self.model.network.read(batch)
+        width = options.width
         found = self.model.network.search(read, batch, Search(beam=width, keep=width, allowed=allowed))
         return [
-            assembled(item, best, rounds, n_best=n_best, calibration=self.calibration)
+            assembled(item, best, rounds, n_best=options.n_best, calibration=self.calibration)
             for item, best, rounds in zip(items, found, traces(read, batch), strict=True)
         ]
-
-
-def document_of(document: Document | Sequence[str]) -> Document:
-    """Sentences as a document; a string would read as one sentence a letter, so it is refused."""
-    if isinstance(document, str):
-        raise ConfigError("order: got one string. Give a list of sentences, or split the text first.")
-    if not isinstance(document, Document):
-        return Document.from_sentences(document)
-    if not document.sentences:
-        raise DataError(f"document '{document.id}': it has no sentence. Give at least one.")
-    return document
 
 
 def _check_device(name: str) -> None:

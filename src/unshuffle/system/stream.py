@@ -17,16 +17,16 @@ WORDS = 20_000
 """Words in one batch: a word encoder keeps about 15 kB for each."""
 
 
-def windows(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Stretches of the stream, short enough to be held whole together with their results."""
-    window: list[Document] = []
+def windows(documents: Iterable[tuple[int, Document]]) -> Iterator[list[tuple[int, Document]]]:
+    """Numbered documents in groups small enough to be held whole together with their results."""
+    window: list[tuple[int, Document]] = []
     pairs = 0
-    for document in documents:
+    for number, document in documents:
         square = len(document.sentences) ** 2
         if window and (len(window) == DOCUMENTS or pairs + square > PAIRS):
             yield window
             window, pairs = [], 0
-        window.append(document)
+        window.append((number, document))
         pairs += square
     if window:
         yield window

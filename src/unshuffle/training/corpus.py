@@ -18,10 +18,11 @@ from unshuffle.errors import DataError
 from unshuffle.machine.threads import idle_processors
 from unshuffle.system.config import SystemConfig
 from unshuffle.text.document import Document
+from unshuffle.text.formats import SUFFIXES
 from unshuffle.text.parsing.cache import CachedParser
 from unshuffle.text.parsing.mentions import load_parser
 from unshuffle.text.parsing.parallel import parallel_nouns
-from unshuffle.text.readers.read import SUFFIXES, read_documents
+from unshuffle.text.readers.read import read_documents
 from unshuffle.text.vectors import load_vectors
 
 MANY = 5_000

@@ -144,5 +144,12 @@ def test_start_and_finish_are_one_run() -> None:
     encoded = vectors(batch.graph.sentences, batch.graph.entities)
     assert batch.weights is not None
     start = grn.start(encoded, batch.graph)
+    shared, separate = [], []
     for weights in (batch.weights, 1 - batch.weights):
-        close(grn.finish(start, encoded, batch.graph, weights).sentences, grn(encoded, batch.graph, weights).sentences)
+        shared.append(grn.finish(start, encoded, batch.graph, weights).sentences)
+        separate.append(grn(encoded, batch.graph, weights).sentences)
+    close(torch.stack(shared), torch.stack(separate))
+    used = [parameter for name, parameter in grn.named_parameters() if "document_update.hidden" not in name]
+    gradients = (torch.autograd.grad((one[0] * one[1]).sum(), used) for one in (shared, separate))
+    for found, expected in zip(*gradients, strict=True):
+        close(found, expected)

@@ -41,5 +41,6 @@ def test_the_rgcn_has_a_matrix_for_every_relation() -> None:
             new[end] = new[end] + weight / alike * (matrix @ nodes[start])
         nodes = torch.stack(new).relu()
     states = encoder(encoded, graph, weights_of(batch))
-    close(states.sentences, nodes[:entity_at])
-    close(states.documents, nodes[document_at:])
+    close(states.sentences, torch.cat([encoded.sentences, nodes[:entity_at]], 1))
+    mean = [encoded.sentences[graph.document_of_sentence == number].mean(0) for number in range(graph.documents)]
+    close(states.documents, torch.cat([torch.stack(mean), nodes[document_at:]], 1))

@@ -85,18 +85,6 @@ def test_sentences_are_the_mean_of_pieces_without_the_first(bert: str) -> None:
     close(first.sentences, torch.stack([rows[0] for rows in states]))
 
 
-def test_a_bilstm_reads_what_a_transformer_that_learns_nothing_says(bert: str) -> None:
-    encoder, batch = built(CONFIGS["bilstm"], bert), collated(ITEMS)
-    ends = []
-    for ids in texts(ITEMS):
-        _, (last, _) = encoder.lstm(states_of(encoder, ids))
-        ends.append(last.flatten())
-    close(encoder(batch).sentences, torch.stack(ends))
-    close(encoder(batch).entities, built(CONFIGS["mean"], bert)(batch).entities)
-    trained = {name.partition(".")[0] for name, value in encoder.named_parameters() if value.requires_grad}
-    assert trained == {"lstm"}
-
-
 def test_a_sentence_too_long_is_cut_before_its_last_mark(bert: str) -> None:
     """The tiny BERT has 32 positions; of a mention in what is cut off nothing is found."""
     long = item([40], entities=1, seed=3, pieces=True)

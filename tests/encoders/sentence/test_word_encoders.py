@@ -1,4 +1,4 @@
-"""Sentence encoders that read words: bag, CNN, LSTM, deep BiLSTM, BiLSTM with topics."""
+"""Sentence encoders that read words: CNN, LSTM, deep BiLSTM, BiLSTM with topics."""
 
 import json
 from typing import Any
@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from tests.encoders.made_up import TOPICS, WORDS, close, collated, corpus, shuffled, untouched
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.sentence.bag import BagConfig
 from unshuffle.encoders.sentence.bilstm_layers import BiLSTMLayersConfig
 from unshuffle.encoders.sentence.bilstm_topics import BiLSTMTopicsConfig
 from unshuffle.encoders.sentence.cnn import CNNConfig
@@ -17,7 +16,6 @@ from unshuffle.encoders.sentence.lstm import LSTMConfig
 from unshuffle.errors import ConfigError
 
 CONFIGS = [
-    BagConfig(word_width=6),
     CNNConfig(filters=5, word_width=6),
     CNNConfig(windows=(2, 3, 4), filters=5, activation="relu", word_width=6),
     LSTMConfig(hidden=5, word_width=6),
@@ -77,11 +75,6 @@ def test_gradients_reach_every_parameter(config: Any) -> None:
 @every_encoder
 def test_a_config_survives_json(config: Any) -> None:
     assert sentence_encoders.read(json.loads(json.dumps(sentence_encoders.write(config)))) == config
-
-
-def test_a_bag_is_the_mean_of_its_words() -> None:
-    encoder = built(BagConfig(word_width=6))
-    close(encoder(collated(corpus())).sentences, torch.stack([words.mean(0) for words in sentences_of(encoder)]))
 
 
 def test_the_cnn_is_a_convolution_with_zeros_around_the_sentence() -> None:

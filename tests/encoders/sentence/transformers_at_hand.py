@@ -10,7 +10,6 @@ from tests.encoders.made_up import WORDS, corpus
 from unshuffle.encoders.contracts import sentence_encoders
 from unshuffle.encoders.pretrained.bert import Bert
 from unshuffle.encoders.sentence.transformer import TransformerConfig
-from unshuffle.encoders.sentence.transformer_bilstm import TransformerBiLSTMConfig
 from unshuffle.encoders.sentence.transformer_joined import TransformerJoinedConfig
 from unshuffle.encoders.sentence.transformer_pair import TransformerPairConfig
 from unshuffle.encoders.sentence.transformer_set import TransformerSetConfig
@@ -20,7 +19,6 @@ ITEMS = corpus(pieces=True)
 CONFIGS = {
     "mean": TransformerConfig(),
     "first": TransformerConfig(pooling="first"),
-    "bilstm": TransformerBiLSTMConfig(width=6),
     "small chunks": TransformerConfig(chunk_tokens=12),
     "pair attention": TransformerPairConfig(longest=12),
     "pair mean": TransformerPairConfig(sentences="mean", chunk_tokens=40),

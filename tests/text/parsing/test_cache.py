@@ -94,7 +94,7 @@ def test_damaged_rows_are_parsed_again(tmp_path: Path) -> None:
     store = sqlite3.connect(file)
     for wrong in ("{", '[["a", 9]]', "[3]"):
         with store:
-            store.execute("UPDATE parses SET nouns = ?", (wrong,))
+            store.execute("UPDATE parses SET content = ?", (wrong,))
         inner = Counting()
         assert [nouns[0].word for nouns in CachedParser(inner, tmp_path).nouns(["a", "b", "c"])] == ["a", "b", "c"]
         assert len(inner.asked) == 3

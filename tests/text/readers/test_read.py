@@ -4,10 +4,12 @@ import gzip
 import io
 import lzma
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from unshuffle.errors import ConfigError, DataError
+from unshuffle.text.formats import SUFFIXES, Format
 from unshuffle.text.readers import FORMATS, ReadReport, read_documents
 
 CONTENTS = {
@@ -77,3 +79,7 @@ def test_an_empty_file_has_no_document(format: str) -> None:
 def test_a_text_stream_of_any_length_is_read() -> None:
     lines = "\n".join(f'["ä{number}€ {"x" * (number % 50)}"]' for number in range(2000))
     assert len(list(read_documents(io.StringIO(lines), "jsonl"))) == 2000
+
+
+def test_every_format_that_has_a_name_has_a_reader() -> None:
+    assert set(FORMATS) == set(get_args(Format)) >= set(SUFFIXES.values())

@@ -10,9 +10,10 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch, padded
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.graph.pairs import ordered_pairs
 from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.padding import pad_documents
 from unshuffle.refine.classifier import PairHead
 
 Network = Literal["mlp", "classifier", "antisymmetric", "encoded"]
@@ -39,8 +40,8 @@ class MLPScore(nn.Module):
 
     def forward(self, states: States, graph: GraphBatch) -> Tensor:
         """(documents, longest, longest) logits."""
-        one = padded(self.from_one(states.sentences), graph)
-        other = padded(self.from_other(states.sentences), graph)
+        one = pad_documents(self.from_one(states.sentences), graph)
+        other = pad_documents(self.from_other(states.sentences), graph)
         logits: Tensor = self.rest(one[:, :, None] + other[:, None]).squeeze(-1)
         return logits
 
@@ -61,7 +62,7 @@ class ClassifierScore(nn.Module):
 
 
 class AntisymmetricScore(nn.Module):
-    """W sin(one - other): both directions of a pair add up to certainty (STaCK, EMNLP 2021)."""
+    """W sin(one - other): the chances of both directions add up to 1 (STaCK, EMNLP 2021)."""
 
     def __init__(self, *, width: int, dropout: float) -> None:
         super().__init__()
@@ -70,13 +71,13 @@ class AntisymmetricScore(nn.Module):
 
     def forward(self, states: States, graph: GraphBatch) -> Tensor:
         """(documents, longest, longest) logits."""
-        rows = padded(self.dropout(states.sentences), graph)
+        rows = pad_documents(self.dropout(states.sentences), graph)
         logits: Tensor = self.weight(torch.sin(rows[:, :, None] - rows[:, None])).squeeze(-1)
         return logits
 
 
 class EncodedScore(nn.Module):
-    """A linear layer on what a pair encoder says of two sentences (Prabhumoye et al., 2020: B-TSort)."""
+    """A linear layer on a pair encoder's vectors (Prabhumoye et al., 2020: B-TSort)."""
 
     def __init__(self, *, pair_width: int, dropout: float) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What linked sentences tell each other, and how the link weight enters: the paper's way and the released ones."""
+"""Messages between linked sentences under their link weights: the paper's form and those of the released programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from unshuffle.graph.batch import add_into, taken
+from unshuffle.layers.segments import scatter_sum, select_rows
 
 LinkMessage = Literal["gated", "sum", "weighted", "bucketed"]
 
@@ -23,8 +23,8 @@ class Gated(nn.Module):
     def forward(self, state: Tensor, links: Tensor, weights: Tensor) -> Tensor:
         """`links`: (2, links) target and source; `weights`: (links,) chance that the target comes first."""
         end, start = links
-        gate = (taken(self.from_target(state), end) + taken(self.from_source(state), start)).sigmoid()
-        return add_into(weights[:, None] * gate * taken(state, start), end, len(state))
+        gate = (select_rows(self.from_target(state), end) + select_rows(self.from_source(state), start)).sigmoid()
+        return scatter_sum(weights[:, None] * gate * select_rows(state, start), end, len(state))
 
 
 class Sum(nn.Module):
@@ -36,7 +36,7 @@ class Sum(nn.Module):
     def forward(self, state: Tensor, links: Tensor, weights: Tensor) -> Tensor:
         """(sentences, width) -> (sentences, width)."""
         end, start = links
-        return add_into(taken(state, start), end, len(state))
+        return scatter_sum(select_rows(state, start), end, len(state))
 
 
 class Weighted(nn.Module):
@@ -48,14 +48,14 @@ class Weighted(nn.Module):
     def forward(self, state: Tensor, links: Tensor, weights: Tensor) -> Tensor:
         """(sentences, width) -> (sentences, width)."""
         end, start = links
-        return add_into(weights[:, None] * taken(state, start), end, len(state))
+        return scatter_sum(weights[:, None] * select_rows(state, start), end, len(state))
 
 
 class Bucketed(nn.Module):
     """A gate that sees the weight's side and tenth, as in the released ordering model.
 
-    There a tie told the true order, because its side was taken from the order of the file; here a tie is a side of
-    its own, the same in both directions.
+    There a tie revealed the true order, because its side was taken from the order of the file; here a tie is a third
+    side, the same in both directions.
     """
 
     def __init__(self, width: int, label: int = 50) -> None:
@@ -72,9 +72,9 @@ class Bucketed(nn.Module):
         end, start = links
         side = (weights > 0.5).long() + 2 * (weights == 0.5).long()
         tenth = (weights * 10 + 1e-4).floor().long().clamp(0, 10)
-        gate = taken(self.from_target(state), end) + taken(self.from_source(state), start)
+        gate = select_rows(self.from_target(state), end) + select_rows(self.from_source(state), start)
         gate = gate + self.from_side(self.side.weight)[side] + self.from_tenth(self.tenth.weight)[tenth]
-        return add_into(gate.sigmoid() * taken(state, start), end, len(state))
+        return scatter_sum(gate.sigmoid() * select_rows(state, start), end, len(state))
 
 
 LINK_MESSAGES: dict[LinkMessage, type[nn.Module]] = {
@@ -86,5 +86,5 @@ LINK_MESSAGES: dict[LinkMessage, type[nn.Module]] = {
 
 
 def both_directions(weights: Tensor) -> Tensor:
-    """(pairs,) -> (2 pairs,): forward and backward weights add up to 1, because there is only one number."""
+    """(pairs,) -> (2 pairs,) weights of all forward and all backward links, w and 1 - w."""
     return torch.cat([weights, 1 - weights])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Lt
@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
 from unshuffle.encoders.messages.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.messages.mentions import MentionMessages, RelationMessages
-from unshuffle.graph.batch import GraphBatch, add_into, taken
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.gru import SharedGRU, SplitGRU
+from unshuffle.layers.gru import Gathered, SplitGRU
+from unshuffle.layers.segments import scatter_sum
 from unshuffle.text.document import Role
 
 
@@ -37,35 +38,54 @@ class GRNConfig:
 
 @dataclass(frozen=True, slots=True)
 class NodeStates:
-    """The states of all nodes after some step."""
+    """The states of all nodes after some step: κ, ε and g of the paper."""
 
     sentences: Tensor  # (sentences, width)
     entities: Tensor  # (entities, entity width)
     documents: Tensor  # (documents, width)
 
 
+class Updates:
+    """The three recurrent units of one forward pass."""
+
+    def __init__(self, grn: GRN) -> None:
+        self.sentences = grn.sentence_update.unrolled()
+        self.entities = grn.entity_update.unrolled()
+        self.documents = grn.document_update.unrolled()
+
+
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What does not depend on link weights, so refinement rounds share it."""
+    """Everything that does not depend on link weights; rounds of refinement share it."""
 
-    sentences: Tensor  # (sentences, 3 width) gates from the encoder's vectors
+    sentences: Tensor  # (sentences, 3 width) what the encoder's vectors add to the gates of every step
     entities: Tensor  # (entities, 3 entity width)
     states: NodeStates
     steps_done: int
+    updates: Updates
 
-
-class _Updates:
-    """The three recurrent units of one pass."""
-
-    def __init__(self, grn: GRN) -> None:
-        self.sentences = SharedGRU(grn.sentence_update)
-        self.entities = SharedGRU(grn.entity_update)
-        self.documents = SharedGRU(grn.document_update)
+    def select(self, sentences: Tensor, entities: Tensor, documents: Tensor) -> Start:
+        """The same for some of the documents."""
+        states = NodeStates(
+            self.states.sentences[sentences], self.states.entities[entities], self.states.documents[documents]
+        )
+        return replace(self, sentences=self.sentences[sentences], entities=self.entities[entities], states=states)
 
 
 @paragraph_encoders.register("grn", GRNConfig)
 class GRN(nn.Module):
-    """Nodes read their neighbours' messages and the document state, a few times over."""
+    """Sentences, entities and the document read each other's states for a few steps.
+
+    In the paper's symbols, for sentences i, entities j, roles r and the document g, step l computes from step l - 1:
+
+        m_i = Σ w_ii' σ(W [κ_i; κ_i']) κ_i'            linked sentences, by their link weights (4.3)
+        m̂_i = Σ σ(W [κ_i; ε_j; r_ij]) [ε_j; r_ij]      entities that sentence i mentions (3.2, and all that follows)
+        κ_i = GRU([κ_i⁰; m_i; m̂_i; g], κ_i)
+        m_j = Σ σ(W [ε_j; κ_i; r_ij]) [κ_i; r_ij]      sentences that mention entity j
+        m̂_j = Σ σ(W [ε_j; ε_j']) ε_j'                  related entities
+        ε_j = GRU([emb_j; m_j; m̂_j; g], ε_j)
+        g = GRU([mean κ; mean ε], g)                   from the new κ and ε
+    """
 
     order_sensitive = False
 
@@ -79,81 +99,79 @@ class GRN(nn.Module):
         self.to_sentences = MentionMessages(target=width, source=entity, role=role)
         self.to_entities = MentionMessages(target=entity, source=width, role=role)
         self.relations = RelationMessages(entity) if config.relations else None
-        self.sentence_update = SplitGRU([width, width, entity + role, width], width)
-        related = [entity] if config.relations else []
-        self.entity_update = SplitGRU([entity_input, width + role, width, *related], entity)
-        self.document_update = SplitGRU([width, entity], width)
+        self.sentence_update = SplitGRU(
+            {"words": width, "linked": width, "mentioned": entity + role, "document": width}, width
+        )
+        related = {"related": entity} if config.relations else {}
+        self.entity_update = SplitGRU(
+            {"word": entity_input, "mentioning": width + role, "document": width, **related}, entity
+        )
+        self.document_update = SplitGRU({"sentences": width, "entities": entity}, width)
         self.entity_start = nn.Linear(entity_input, entity) if config.initial_states == "encoder" else None
         self.dropout = Dropout(config.dropout)
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
-        """All steps at once."""
-        updates = _Updates(self)
-        return self._finish(self._start(encoded, graph, updates), encoded, graph, weights, updates)
+        """All steps from the encoder's vectors to the final states."""
+        return self.finish(self.start(encoded, graph), encoded, graph, weights)
 
     def start(self, encoded: Encoded, graph: GraphBatch) -> Start:
-        """Everything up to the first step that reads link weights."""
-        return self._start(encoded, graph, _Updates(self))
+        """Everything before the first step that reads link weights."""
+        updates = Updates(self)
+        sentences = updates.sentences.project(words=encoded.sentences)
+        entities = updates.entities.project(word=encoded.entities)
+        if self.entity_start is None:
+            first = self._step_from_zero(sentences, entities, graph, updates)
+            return Start(sentences, entities, first, steps_done=1, updates=updates)
+        zero = encoded.sentences.new_zeros(graph.documents, self.width)
+        states = NodeStates(encoded.sentences, self.entity_start(encoded.entities), zero)
+        return Start(sentences, entities, states, steps_done=0, updates=updates)
 
     def finish(self, start: Start, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """The remaining steps under these link weights."""
-        return self._finish(start, encoded, graph, weights, _Updates(self))
-
-    def _start(self, encoded: Encoded, graph: GraphBatch, updates: _Updates) -> Start:
-        sentences = updates.sentences.project(0, encoded.sentences)
-        entities = updates.entities.project(0, encoded.entities)
-        if self.entity_start is not None:
-            documents = encoded.sentences.new_zeros(graph.documents, self.width)
-            states = NodeStates(encoded.sentences, self.entity_start(encoded.entities), documents)
-            return Start(sentences, entities, states, 0)
-        return Start(sentences, entities, self._first_step(sentences, entities, graph, updates), 1)
-
-    def _finish(self, start: Start, encoded: Encoded, graph: GraphBatch, weights: Tensor, updates: _Updates) -> States:
         states = start.states
-        links, both = graph.links(), both_directions(weights)
+        links, link_weights = graph.links(), both_directions(weights)
         for _ in range(start.steps_done, self.config.steps):
-            states = self._step(states, start, graph, links, both, updates)
+            states = self._step(states, start, graph, links, link_weights)
         return States(encoded, self.dropout(states.sentences), states.documents)
 
-    def _first_step(self, sentences: Tensor, entities: Tensor, graph: GraphBatch, updates: _Updates) -> NodeStates:
-        """A step from zero states: no content moves, only roles; of the large products a few rows are left."""
-        entity_index, sentence_index = graph.mentions
-        roles = self.roles.weight
-        said = updates.sentences.project(2, self.to_sentences.from_nothing(roles))  # (roles, 3 width)
-        heard = add_into(taken(said, graph.roles), sentence_index, graph.sentences)
-        new_sentences = updates.sentences(sentences + heard, None)
-        said = updates.entities.project(1, self.to_entities.from_nothing(roles))
-        heard = add_into(taken(said, graph.roles), entity_index, graph.entities)
-        new_entities = updates.entities(entities + heard, None)
-        document = self._document(new_sentences, new_entities, None, graph, updates)
-        return NodeStates(new_sentences, new_entities, document)
-
     def _step(
-        self, states: NodeStates, start: Start, graph: GraphBatch, links: Tensor, weights: Tensor, updates: _Updates
+        self, old: NodeStates, start: Start, graph: GraphBatch, links: Tensor, link_weights: Tensor
     ) -> NodeStates:
-        """Sentences and entities read old states; the document then reads the new ones."""
-        sentences, entities, documents = states.sentences, states.entities, states.documents
+        """Sentences and entities read the old states, then the document reads the new ones."""
+        kappa, epsilon, g = old.sentences, old.entities, old.documents
         roles = self.roles.weight
-        update = updates.sentences
-        gates = start.sentences + taken(update.project(3, documents), graph.document_of_sentence)
-        gates = gates + update.project(1, self.links(sentences, links, weights))
-        heard = self.to_sentences(sentences, entities, graph.mentions.flip(0), graph.roles, roles)
-        new_sentences = update(gates + update.project(2, heard), sentences)
-        update = updates.entities
-        gates = start.entities + taken(update.project(2, documents), graph.document_of_entity)
-        heard = self.to_entities(entities, sentences, graph.mentions, graph.roles, roles)
-        gates = gates + update.project(1, heard)
-        if self.relations is not None:
-            gates = gates + update.project(3, self.relations(entities, graph))
-        new_entities = update(gates, entities)
-        document = self._document(new_sentences, new_entities, documents, graph, updates)
-        return NodeStates(new_sentences, new_entities, document)
+        related = {} if self.relations is None else {"related": self.relations(epsilon, graph)}
+        sentences = start.updates.sentences(
+            kappa,
+            start.sentences,
+            document=Gathered(g, graph.document_of_sentence),
+            linked=self.links(kappa, links, link_weights),
+            mentioned=self.to_sentences(kappa, epsilon, graph.mentions.flip(0), graph.roles, roles),
+        )
+        entities = start.updates.entities(
+            epsilon,
+            start.entities,
+            document=Gathered(g, graph.document_of_entity),
+            mentioning=self.to_entities(epsilon, kappa, graph.mentions, graph.roles, roles),
+            **related,
+        )
+        return NodeStates(sentences, entities, self._document(sentences, entities, g, graph, start.updates))
+
+    def _step_from_zero(self, words: Tensor, word: Tensor, graph: GraphBatch, updates: Updates) -> NodeStates:
+        """The first step where all states are zero: links carry nothing, and a mention only its role."""
+        entity, sentence = graph.mentions
+        roles = self.roles.weight
+        to_sentences, to_entities = self.to_sentences.from_zero(roles), self.to_entities.from_zero(roles)
+        sentences = updates.sentences(
+            None, words, mentioned=Gathered(to_sentences, graph.roles, sentence, graph.sentences)
+        )
+        entities = updates.entities(None, word, mentioning=Gathered(to_entities, graph.roles, entity, graph.entities))
+        return NodeStates(sentences, entities, self._document(sentences, entities, None, graph, updates))
 
     def _document(
-        self, sentences: Tensor, entities: Tensor, state: Tensor | None, graph: GraphBatch, updates: _Updates
+        self, sentences: Tensor, entities: Tensor, g: Tensor | None, graph: GraphBatch, updates: Updates
     ) -> Tensor:
-        """The document reads the mean of its sentences and of its entities (plus one, so that none is no trouble)."""
-        read = add_into(sentences, graph.document_of_sentence, graph.documents) / graph.sizes[:, None]
-        told = add_into(entities, graph.document_of_entity, graph.documents) / (graph.entity_counts[:, None] + 1)
-        gates = updates.documents.project(0, read) + updates.documents.project(1, told)
-        return updates.documents(gates, state)
+        """The entities' sum is divided by their number plus one, so that a document may have none."""
+        mean_sentence = scatter_sum(sentences, graph.document_of_sentence, graph.documents) / graph.sizes[:, None]
+        entity_sum = scatter_sum(entities, graph.document_of_entity, graph.documents)
+        return updates.documents(g, sentences=mean_sentence, entities=entity_sum / (graph.entity_counts[:, None] + 1))

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
 from unshuffle.encoders.messages.links import both_directions
-from unshuffle.graph.batch import GraphBatch, add_into
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.segments import segment_mean
+from unshuffle.layers.segments import scatter_sum, segment_mean
 from unshuffle.text.document import Role
 
 BEFORE, AFTER, TO_DOCUMENT, FROM_DOCUMENT, RELATED, MENTIONED_BY = range(6)
@@ -28,7 +28,7 @@ class RGCNConfig:
     layers: Annotated[int, Ge(1)] = 2
     width: Annotated[int, Ge(1)] = 200
     bases: Annotated[int, Ge(1)] = 2
-    """Matrices of which every relation's is a mixture."""
+    """Number of matrices of which each relation's is a mixture."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     """Between layers and on the sentence states."""
 
@@ -47,22 +47,23 @@ class Edges:
 class RGCN(nn.Module):
     """Each relation has a matrix of its own: before and after (by link weight), roles of mentions, document, related.
 
-    A link speaks as both "comes before" and "comes after", in the shares its weight gives them. STaCK's commonsense
-    nodes need a generator of their own and are left out; its document node is the mean of the sentences here.
+    A link counts as both "comes before" and "comes after", in the proportion of its weight. What the decoder reads is
+    [encoder vector; node state], as in STaCK. Its commonsense nodes need a generator of their own and are left out;
+    its document node, an encoder without positions there, is the mean of the sentences here.
     """
 
     order_sensitive = False
 
     def __init__(self, config: RGCNConfig, *, width: int, entity_input: int) -> None:
         super().__init__()
-        self.width = config.width
+        self.width = width + config.width
         self.from_sentence = nn.Linear(width, config.width)
         self.from_entity = nn.Linear(entity_input, config.width)
         self.layers = nn.ModuleList(Convolution(config.width, config.bases) for _ in range(config.layers))
         self.dropout = Dropout(config.dropout)
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
-        """(sentences, input), (entities, input) -> (sentences, width), (documents, width)."""
+        """(sentences, input), (entities, input) -> (sentences, input + width), (documents, input + width)."""
         sentences = self.from_sentence(encoded.sentences)
         documents = segment_mean(sentences, graph.document_of_sentence, graph.documents)
         nodes = torch.cat([sentences, self.from_entity(encoded.entities), documents])
@@ -70,7 +71,8 @@ class RGCN(nn.Module):
         for layer in self.layers:
             nodes = self.dropout(layer(nodes, edges).relu())
         sentences, _, documents = torch.split(nodes, [graph.sentences, graph.entities, graph.documents])
-        return States(encoded, sentences, documents)
+        mean = segment_mean(encoded.sentences, graph.document_of_sentence, graph.documents)
+        return States(encoded, torch.cat([encoded.sentences, sentences], 1), torch.cat([mean, documents], 1))
 
 
 class Convolution(nn.Module):
@@ -88,9 +90,9 @@ class Convolution(nn.Module):
         """(nodes, width) -> (nodes, width)."""
         projected = self.basis(nodes).view(len(nodes), self.bases, -1)
         share = edges.weight[:, None] * self.mixture[edges.relation]  # (edges, bases)
-        sent = torch.einsum("eb,ebw->ew", share, projected[edges.start])
-        heard: Tensor = self.own(nodes) + add_into(sent, edges.end, len(nodes))
-        return heard
+        messages = torch.einsum("eb,ebw->ew", share, projected[edges.start])
+        updated: Tensor = self.own(nodes) + scatter_sum(messages, edges.end, len(nodes))
+        return updated
 
 
 def edges_of(graph: GraphBatch, weights: Tensor) -> Edges:

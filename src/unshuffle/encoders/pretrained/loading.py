@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Annotated, Any, TypeVar
 
-import torch
 from annotated_types import Ge, Lt
 from torch import nn
 
 from unshuffle.encoders.pretrained.bert import Bert
-from unshuffle.encoders.pretrained.sources import source_file, source_name
-from unshuffle.errors import ConfigError, MissingExtra
-from unshuffle.storage.files import read_json, read_tensors
+from unshuffle.encoders.pretrained.checkpoint import architecture_of, built, no_fit
+from unshuffle.encoders.pretrained.sources import source_file
+from unshuffle.errors import ConfigError
+from unshuffle.storage.files import read_tensors
+
+SLOT = "sentence_encoder"
 
 MODEL_TYPES = frozenset(
     {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "mpnet", "deberta", "deberta-v2", "bart"}
@@ -22,8 +23,6 @@ MODEL_TYPES = frozenset(
 """Kinds of transformer that are known to read `[CLS] words [SEP]`."""
 DROPOUTS = {"hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout", "activation_dropout"}
 """What the kinds call their dropouts."""
-NOT_ARCHITECTURE = ("_name_or_path", "architectures", "auto_map", "dtype", "torch_dtype", "transformers_version")
-"""What a configuration says of where it has been and not of what it is; `auto_map` would name code to be run."""
 MOST = {
     "vocab_size": 2_000_000,
     "hidden_size": 8192,
@@ -89,7 +88,7 @@ def load(config: PretrainedConfig) -> Pretrained:
         if config.source:
             _fill(model, config.source)
         return Pretrained(model, "bert", **_numbers(lambda name, default: architecture.get(name, default)))
-    found = _load_with_transformers(config, architecture)
+    found = _encoder(config, architecture)
     described = found.config
     return Pretrained(found, described.model_type, **_numbers(lambda name, default: getattr(described, name, default)))
 
@@ -131,35 +130,13 @@ def _fill(model: nn.Module, source: str) -> None:
     wanted = model.state_dict()
     for name, value in wanted.items():
         if name not in weights or weights[name].shape != value.shape:
-            raise ConfigError(
-                f"sentence_encoder.source: '{source}' has no weights that fit ('{name}'). "
-                "Give a folder with config.json and model.safetensors."
-            )
+            raise no_fit(source, f"'{name}'", SLOT)
     model.load_state_dict({name: weights[name] for name in wanted})
 
 
-def _load_with_transformers(config: PretrainedConfig, architecture: dict[str, Any]) -> Any:
-    transformers = _transformers()
-    description = _read(architecture)
-    if config.source:
-        name, local = source_name(config.source)
-        try:
-            model = transformers.AutoModel.from_pretrained(
-                name,
-                config=description,
-                dtype=torch.float32,
-                use_safetensors=True,
-                trust_remote_code=False,
-                local_files_only=local,
-            )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ConfigError(
-                f"sentence_encoder.source: '{config.source}' has no weights that fit ({_line(error)}). "
-                "Give a folder with config.json and model.safetensors."
-            ) from None
-    else:
-        model = transformers.AutoModel.from_config(description, trust_remote_code=False)
-    if description.is_encoder_decoder:
+def _encoder(config: PretrainedConfig, architecture: dict[str, Any]) -> Any:
+    model = built(config.source, architecture, kinds=MODEL_TYPES, slot=SLOT)
+    if model.config.is_encoder_decoder:
         model = model.get_encoder()
     if hasattr(model, "pooler"):
         model.pooler = None  # nothing reads it, so it would only wait in vain for gradients
@@ -189,37 +166,8 @@ def layers_of(found: Pretrained) -> nn.ModuleList:
 
 
 def _architecture(config: PretrainedConfig) -> dict[str, Any]:
-    if not config.source:
-        raise ConfigError("sentence_encoder.source: it is empty. Give a folder, 'package:NAME' or 'hub:NAME'.")
-    described = read_json(source_file(config.source, "config.json"), most=2**20)
-    if not isinstance(described, dict) or described.get("model_type") not in MODEL_TYPES:
-        raise ConfigError(
-            f"sentence_encoder.source: '{config.source}' is no kind of transformer that can be used. "
-            f"Known: {', '.join(sorted(MODEL_TYPES))}."
-        )
+    described = architecture_of(config.source, kinds=MODEL_TYPES, slot=SLOT)
     if config.inner_dropout is not None:
         known = DROPOUTS & set(described) or {"hidden_dropout_prob", "attention_probs_dropout_prob"}
         described |= dict.fromkeys(sorted(known), config.inner_dropout)
-    return {name: value for name, value in described.items() if name not in NOT_ARCHITECTURE}
-
-
-def _read(architecture: dict[str, Any]) -> Any:
-    """The transformer's configuration as an object; only kinds on the list are built."""
-    options = {name: value for name, value in architecture.items() if name not in NOT_ARCHITECTURE}
-    kind = options.pop("model_type", "")
-    if kind not in MODEL_TYPES:
-        raise ConfigError(
-            f"sentence_encoder.architecture: kind '{kind}' cannot be used. Known: {', '.join(sorted(MODEL_TYPES))}."
-        )
-    return _transformers().AutoConfig.for_model(kind, **options)
-
-
-def _line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")
-
-
-def _transformers() -> Any:
-    try:
-        return import_module("transformers")
-    except ModuleNotFoundError:
-        raise MissingExtra("A pretrained encoder", "bert") from None
+    return described

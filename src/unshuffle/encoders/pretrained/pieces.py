@@ -12,8 +12,8 @@ from unshuffle.encoders.pretrained.bert import Bert, Group
 from unshuffle.encoders.pretrained.loading import PretrainedConfig, freeze, load
 from unshuffle.encoders.pretrained.runners import Layout, Runner
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch, add_into
-from unshuffle.layers.segments import segment_mean, segment_of
+from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.segments import scatter_sum, segment_mean, segment_of
 
 POSITIONS_AFTER_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
 """Kinds that number positions from behind their padding number on."""
@@ -170,8 +170,8 @@ def place_of_piece(lengths: Tensor) -> Tensor:
 def mean_over_mentions(mentions: Tensor, found: Tensor, graph: GraphBatch) -> Tensor:
     """(mentions, width) -> (entities, width): mean over those that were found, zeros for an entity without any."""
     share = found.to(mentions.dtype)[:, None]
-    counts = add_into(share, graph.mentions[0], graph.entities).clamp_min(1)
-    return add_into(mentions * share, graph.mentions[0], graph.entities) / counts
+    counts = scatter_sum(share, graph.mentions[0], graph.entities).clamp_min(1)
+    return scatter_sum(mentions * share, graph.mentions[0], graph.entities) / counts
 
 
 def entity_vectors(states: Tensor, mention: Tensor, piece: Tensor, graph: GraphBatch) -> Tensor:

@@ -10,9 +10,9 @@ from unshuffle.errors import ConfigError
 from unshuffle.text.tokens import Tokenizer
 
 
-def source_file(source: str, file: str) -> Path:
+def source_file(source: str, file: str, slot: str = "sentence_encoder") -> Path:
     """A file of a source; only a hub's is fetched."""
-    name, local = source_name(source)
+    name, local = source_name(source, slot)
     if not local:
         return Path(import_module("huggingface_hub").hf_hub_download(name, file))
     path = Path(name) / file
@@ -26,8 +26,8 @@ def pieces_tokenizer(source: str, longest: int = 512) -> Tokenizer:
     return Tokenizer.read(source_file(source, "tokenizer.json"), longest)
 
 
-def source_name(source: str) -> tuple[str, bool]:
-    """What transformers calls the source, and whether it is here already."""
+def source_name(source: str, slot: str = "sentence_encoder") -> tuple[str, bool]:
+    """What transformers calls the source, and whether it is here already; `slot` is where errors say it stands."""
     scheme, _, name = source.partition(":")
     if scheme == "hub" and name:
         return name, False
@@ -36,9 +36,7 @@ def source_name(source: str) -> tuple[str, bool]:
         try:
             folder = Path(str(files(name) / "model"))
         except (ModuleNotFoundError, TypeError, ValueError):
-            raise ConfigError(f"sentence_encoder.source: there is no package '{name}'. Install it with pip.") from None
+            raise ConfigError(f"{slot}.source: there is no package '{name}'. Install it with pip.") from None
     if not folder.is_dir():
-        raise ConfigError(
-            f"sentence_encoder.source: there is no folder '{folder}'. Give one, 'package:NAME' or 'hub:NAME'."
-        )
+        raise ConfigError(f"{slot}.source: there is no folder '{folder}'. Give one, 'package:NAME' or 'hub:NAME'.")
     return str(folder), True

@@ -65,7 +65,8 @@ class Notes {
 
   closeSoon() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.note?.contains(document.activeElement) || this.close(), LINGER);
+    const held = () => [this.span, this.note].some((part) => part?.contains(document.activeElement));
+    this.timer = setTimeout(() => held() || this.close(), LINGER);
   }
 
   close(back = false) {

@@ -6,22 +6,15 @@ import contextlib
 import hashlib
 import itertools
 import json
-import logging
 import os
-import sqlite3
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
-from unshuffle.errors import ConfigError
+from unshuffle.storage.cache import ContentCache
 from unshuffle.text.document import Document, Role
 from unshuffle.text.parsing.mentions import Noun, Parser, fill_mentions
 
 CHUNK = 1_024
 """Sentences looked up at once; also what another process may have to wait for."""
-PATIENCE = 30.0
-"""Seconds to wait for another process that is writing."""
-
-log = logging.getLogger(__name__)
 
 
 class CachedParser:
@@ -29,13 +22,7 @@ class CachedParser:
 
     def __init__(self, parser: Parser, folder: str | os.PathLike[str]) -> None:
         self._parser = parser
-        self._file = Path(folder) / f"parses-{parser.fingerprint}.sqlite"
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ConfigError(
-                f"{folder}: no folder for parses can be made here ({error.strerror}). Give another."
-            ) from None
+        self._cache = ContentCache(folder, "parses", parser.fingerprint)
 
     @property
     def name(self) -> str:
@@ -85,48 +72,16 @@ class CachedParser:
         return hashlib.blake2b(text, digest_size=16).digest()
 
     def _read(self, keys: list[bytes]) -> dict[bytes, tuple[Noun, ...]]:
-        try:
-            with self._open() as store:
-                wanted = list(dict.fromkeys(keys))
-                marks = ",".join("?" * len(wanted))
-                rows = store.execute(f"SELECT key, nouns FROM parses WHERE key IN ({marks})", wanted).fetchall()
-        except sqlite3.OperationalError as error:
-            log.warning("%s: parses cannot be read (%s); parsing anew.", self._file, error)
-            return {}
-        except sqlite3.DatabaseError as error:
-            self._rebuild(error)
-            return {}
         found = {}
-        for key, text in rows:
+        for key, text in self._cache.read(keys).items():
             with contextlib.suppress(ValueError, TypeError):  # a damaged row is parsed again
-                found[bytes(key)] = tuple(Noun(str(word), Role(role)) for word, role in json.loads(text))
+                found[key] = tuple(Noun(str(word), Role(role)) for word, role in json.loads(text))
         return found
 
     def _write(self, parsed: dict[bytes, tuple[Noun, ...]]) -> None:
-        rows = [
-            (key, json.dumps([[noun.word, int(noun.role)] for noun in nouns], separators=(",", ":")))
-            for key, nouns in parsed.items()
-        ]
-        try:
-            with self._open() as store, store:
-                store.executemany("INSERT OR REPLACE INTO parses VALUES (?, ?)", rows)
-        except sqlite3.OperationalError as error:
-            log.warning("%s: parses cannot be kept (%s).", self._file, error)
-        except sqlite3.DatabaseError as error:
-            self._rebuild(error)
-
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        # Opened anew each time: a connection may cross neither threads nor forks.
-        with contextlib.closing(sqlite3.connect(self._file, timeout=PATIENCE)) as store:
-            store.execute("CREATE TABLE IF NOT EXISTS parses (key BLOB PRIMARY KEY, nouns TEXT) WITHOUT ROWID")
-            yield store
-
-    def _rebuild(self, error: sqlite3.DatabaseError) -> None:
-        log.warning("%s: the file is damaged (%s) and is started anew.", self._file, error)
-        broken = self._file.with_suffix(f".broken-{os.getpid()}")
-        with contextlib.suppress(OSError):  # another process may have moved it first
-            self._file.replace(broken)
-            broken.unlink()
-        for leftover in ("-journal", "-wal", "-shm"):
-            Path(f"{self._file}{leftover}").unlink(missing_ok=True)
+        self._cache.write(
+            {
+                key: json.dumps([[noun.word, int(noun.role)] for noun in nouns], separators=(",", ":")).encode()
+                for key, nouns in parsed.items()
+            }
+        )

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, get_args
 
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.parts.registry import did_you_mean
 from unshuffle.text.document import Document
+from unshuffle.text.formats import SUFFIXES, Format, OnBroken
 from unshuffle.text.readers.jsonl import read_jsonl
 from unshuffle.text.readers.lower import read_lower
 from unshuffle.text.readers.parquet import read_parquet
@@ -22,7 +23,7 @@ from unshuffle.text.split import Unit
 
 Reader = Callable[[Source], Iterator[Document | DataError]]
 
-FORMATS: dict[str, Reader] = {
+FORMATS: dict[Format, Reader] = {
     "jsonl": read_jsonl,
     "parquet": read_parquet,
     "csv": read_csv,
@@ -32,24 +33,12 @@ FORMATS: dict[str, Reader] = {
     "lower": read_lower,
 }
 """The formats by name. A reader gives documents and, for broken records, errors; it raises only what ends it."""
-SUFFIXES = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".lines": "lines",
-    ".txt": "text",
-    ".text": "text",
-    ".lower": "lower",
-}
 
 
 def read_documents(
     source: str | os.PathLike[str] | IO[Any],
     format: str | None = None,
-    on_error: Literal["stop", "skip"] = "stop",
+    on_error: OnBroken = "stop",
     report: ReadReport | None = None,
     unit: Unit = "sentence",
 ) -> Iterator[Document]:
@@ -66,7 +55,7 @@ def read_documents(
             raise ConfigError(f"{found.name}: its name does not tell the format. Name one of: {known}.")
     if format not in FORMATS:
         raise ConfigError(f"there is no format '{format}'.{did_you_mean(format, FORMATS)}")
-    if on_error not in ("stop", "skip"):
+    if on_error not in get_args(OnBroken):
         raise ConfigError(f"on_error is '{on_error}'. Say 'stop' or 'skip'.")
     reader = partial(read_text, unit=unit) if format == "text" else FORMATS[format]
     return _documents(found, reader, on_error == "skip", report if report is not None else ReadReport())

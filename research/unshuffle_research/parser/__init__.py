@@ -1,0 +1,1 @@
+"""How the parser inside the package is trained."""

@@ -1,0 +1,1 @@
+"""Exercises as files: text, web page, PDF, Word document, and questions for learning platforms."""

@@ -1,0 +1,139 @@
+"""What the model thinks of a paragraph's order, whatever the arrangement in which it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Protocol
+
+from unshuffle.exercises.exercise import Rival, label
+from unshuffle.result import Candidate, Ordering
+from unshuffle.text.document import Document
+
+
+class OrdersMany(Protocol):
+    """The part of `Orderer` that is needed here."""
+
+    def order_many(self, documents: Iterable[Document | Sequence[str]]) -> Iterator[Ordering]:
+        """The best order of each document."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Orders and pairs count the sentences of the paragraph, which stands in its right order."""
+
+    margin: float
+    reason: str
+    """Why the order is not unambiguous; empty where it is."""
+    probability: float | None
+    """Of the right order; None where it is not among the best that were found."""
+    rival: Candidate | None
+    turned: tuple[tuple[int, int, float], ...]
+    """Pairs i < j that the rival has the other way round, with the chance that i comes before j; least first."""
+
+    @property
+    def unambiguous(self) -> bool:
+        """Whether the right order leads far enough."""
+        return not self.reason
+
+
+def verdicts(
+    orderer: OrdersMany, paragraphs: Sequence[Sequence[str]], shown: Sequence[int], margin: float
+) -> Iterator[Verdict]:
+    """Judges paragraphs of one length; the model reads them as `shown`, so it cannot lean on their order."""
+    documents = [tuple(paragraph[place] for place in shown) for paragraph in paragraphs]
+    for paragraph, ordering in zip(paragraphs, orderer.order_many(documents), strict=True):
+        yield _verdict(ordering, paragraph, shown, margin)
+
+
+def lead(ordering: Ordering, right: Sequence[int]) -> float:
+    """How far the right order leads the best other one; 0 if it does not lead at all."""
+    others = [candidate.probability for candidate in ordering.n_best if candidate.order != tuple(right)]
+    own = next((candidate.probability for candidate in ordering.n_best if candidate.order == tuple(right)), 0.0)
+    best_other = max(others, default=0.0)
+    if own <= best_other:
+        return 0.0
+    return (own - best_other) / (own + best_other)
+
+
+def rival_shown(verdict: Verdict, shown: Sequence[int]) -> Rival | None:
+    """The rival in terms of the items of an arrangement."""
+    if verdict.rival is None:
+        return None
+    item = {place: number for number, place in enumerate(shown)}
+    order = tuple(item[place] for place in verdict.rival.order)
+    sentences = [_likelihood(verdict, order), _difference(verdict.rival.order, item), _doubt(verdict, item)]
+    return Rival(order, verdict.rival.probability, " ".join(filter(None, sentences)))
+
+
+def _verdict(ordering: Ordering, paragraph: Sequence[str], shown: Sequence[int], margin: float) -> Verdict:
+    solution = tuple(shown.index(place) for place in range(len(shown)))
+    leading = lead(ordering, solution)
+    reason = ""
+    if len(set(paragraph)) < len(paragraph):
+        reason = "two sentences are the same"
+    elif ordering.order != solution:
+        reason = "the model prefers another order"
+    elif leading < margin:
+        reason = "another order reads almost as well"
+    before = {(pair.first, pair.second): pair.probability for pair in ordering.pairs}
+    before |= {(second, first): 1 - chance for (first, second), chance in before.items()}
+    others = (
+        Candidate(tuple(shown[item] for item in candidate.order), candidate.probability)
+        for candidate in ordering.n_best
+    )
+    rival = next((other for other in others if [paragraph[place] for place in other.order] != list(paragraph)), None)
+    turned = [
+        (first, second, before[solution[first], solution[second]])
+        for second, first in (combinations(rival.order, 2) if rival else ())
+        if second > first and (solution[first], solution[second]) in before
+    ]
+    return Verdict(
+        margin=leading,
+        reason=reason,
+        probability=next((one.probability for one in ordering.n_best if one.order == solution), None),
+        rival=rival,
+        turned=tuple(sorted(turned, key=lambda pair: pair[2])),
+    )
+
+
+def _likelihood(verdict: Verdict, order: Sequence[int]) -> str:
+    assert verdict.rival is not None
+    letters = " ".join(map(label, order))
+    given = _percent(verdict.rival.probability)
+    if verdict.probability is None:
+        return f"The order {letters} is likelier to the model ({given}) than the right one."
+    own = _percent(verdict.probability)
+    if verdict.probability < verdict.rival.probability:
+        return f"The order {letters} is likelier to the model ({given}) than the right one ({own})."
+    return f"The next best order is {letters} ({given}, the right one {own})."
+
+
+def _difference(order: Sequence[int], item: dict[int, int]) -> str:
+    """What was done to 0, 1, 2, ... to make the order."""
+    right = list(range(len(order)))
+    for place in right:
+        to = order.index(place)
+        if [other for other in order if other != place] != [other for other in right if other != place]:
+            continue
+        if abs(to - place) == 1:
+            first, second = sorted((place, to))
+            return f"It swaps {label(item[first])} and {label(item[second])}."
+        return f"It moves {label(item[place])} from place {place + 1} to place {to + 1}."
+    return ""
+
+
+def _doubt(verdict: Verdict, item: dict[int, int]) -> str:
+    if not verdict.turned:
+        return ""
+    first, second, chance = verdict.turned[0]
+    pair = f"{label(item[first])} comes before {label(item[second])}"
+    if chance < 0.5:
+        return f"Looking at the two alone, the model doubts that {pair}: it gives that {_percent(chance)}."
+    return f"The least certain of what it turns round is that {pair}: the model gives that {_percent(chance)}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "less than 1 %"

@@ -1,0 +1,67 @@
+"""How documents are ordered: one object for the library, the command line, the service and the adapters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from unshuffle.errors import ConfigError
+
+if TYPE_CHECKING:
+    from unshuffle.rank.constraints import Constraints
+
+DEFAULT_BEAM = 8
+"""The narrowest that lost at most 0.1 tau on validation documents (results/benchmarks/beams.json)."""
+
+Threshold = float | Literal["auto"] | None
+"""A confidence, the model's own preset, or none."""
+
+
+class OrderKeywords(TypedDict, total=False):
+    """The fields of `OrderOptions` as keyword arguments of the public functions."""
+
+    beam: int | None
+    n_best: int
+    keep_if_unsure: Threshold
+    constraints: Constraints | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderOptions:
+    """What to search for; the same for all documents of one call."""
+
+    beam: int | None = None
+    """Width of the search; None for 8."""
+    n_best: int = 5
+    """How many of the best orders the result holds."""
+    keep_if_unsure: Threshold = None
+    """The input order is kept where confidence is lower; "auto" is the threshold stored with the model."""
+    constraints: Constraints | None = None
+    """What is known of the order beforehand."""
+
+    def __post_init__(self) -> None:
+        for name in ("beam", "n_best"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"order: {name} is {value}. Give 1 or more.")
+        least = self.keep_if_unsure
+        if least is None or least == "auto":
+            return
+        if isinstance(least, str) or math.isnan(least) or not 0 <= least <= 1:
+            raise ConfigError(f"order: keep_if_unsure is {least!r}. Give a number from 0 to 1, or 'auto'.")
+
+    @property
+    def width(self) -> int:
+        """Of the search: at least as wide as there are orders wanted."""
+        return max(DEFAULT_BEAM if self.beam is None else self.beam, self.n_best)
+
+
+def read_threshold(text: str | None) -> Threshold:
+    """A threshold as it is written on a command line."""
+    if text is None or text == "auto":
+        return text  # type: ignore[return-value]
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(f"--keep-if-unsure {text}: give a number from 0 to 1, or 'auto'.") from None

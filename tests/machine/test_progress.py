@@ -1,0 +1,41 @@
+"""A bar is shown where it is wanted or can be seen, and nowhere else."""
+
+import io
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from unshuffle.machine import progress
+from unshuffle.machine.progress import shown
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def work(count: int, seconds: float = 0.0) -> Iterator[int]:
+    for number in range(count):
+        time.sleep(seconds)
+        yield number
+
+
+@pytest.mark.parametrize("wanted", [None, False, True])
+def test_results_pass_unchanged(wanted: bool | None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(shown(work(5), [0] * 5, wanted, unit=" documents")) == list(range(5))
+    assert capsys.readouterr().out == ""
+
+
+def test_nothing_is_shown_off_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    list(shown(work(3), [0] * 3, None, unit=" documents"))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_sees_a_bar_only_when_it_takes_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Terminal())
+    list(shown(work(3), [0] * 3, None, unit=" documents"))
+    assert progress.sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+    monkeypatch.setattr(progress, "DELAY", 0.05)
+    list(shown(work(12, 0.03), [0] * 12, None, unit=" documents"))
+    assert "documents" in progress.sys.stderr.getvalue()  # type: ignore[attr-defined]

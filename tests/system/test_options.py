@@ -1,0 +1,47 @@
+"""One object says how documents are ordered, and refuses what cannot be meant."""
+
+from dataclasses import fields
+
+import pytest
+
+from unshuffle.errors import ConfigError
+from unshuffle.rank.constraints import Constraints
+from unshuffle.system.options import OrderKeywords, OrderOptions, read_threshold
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"beam": 0}, "beam is 0"),
+        ({"n_best": -1}, "n_best is -1"),
+        ({"keep_if_unsure": 70}, "keep_if_unsure is 70"),
+        ({"keep_if_unsure": -0.1}, "from 0 to 1"),
+        ({"keep_if_unsure": float("nan")}, "from 0 to 1"),
+        ({"keep_if_unsure": "always"}, "or 'auto'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_one_line(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        OrderOptions(**wrong)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_the_search_is_wide_enough_for_the_orders_that_are_wanted() -> None:
+    assert OrderOptions().width == 8
+    assert OrderOptions(beam=2).width == 5
+    assert OrderOptions(beam=2, n_best=1).width == 2
+
+
+def test_keywords_and_fields_are_the_same() -> None:
+    assert [field.name for field in fields(OrderOptions)] == list(OrderKeywords.__annotations__)
+
+
+def test_equal_options_can_share_a_call() -> None:
+    one, other = (OrderOptions(beam=4, constraints=Constraints(before=((0, 1),))) for _ in range(2))
+    assert one == other and hash(one) == hash(other)
+
+
+def test_thresholds_are_read_from_a_command_line() -> None:
+    assert [read_threshold(text) for text in (None, "auto", "0.7")] == [None, "auto", 0.7]
+    with pytest.raises(ConfigError, match="--keep-if-unsure high"):
+        read_threshold("high")
