@@ -1,11 +1,12 @@
 // The teacher's tab: a scrambled-sentence exercise, its verdict, and a sheet to print.
 import { post } from "./api.js";
-import { busy, byId, element } from "./element.js";
+import { busy, byId, element, showWarnings } from "./element.js";
 import { offerExamples } from "./examples.js";
 import { save } from "./save.js";
 import { guessSplit } from "./splitting.js";
 
-const INSTRUCTION = "Put the sentences in the order in which they make sense. Write the number before each.";
+const INSTRUCTION = "Put the sentences in the order in which they make sense. "
+  + "Write 1 on the line before the sentence that comes first, 2 before the next, and so on.";
 let made;
 let of = ""; // the paragraph that it was made of
 let seed = 0;
@@ -32,10 +33,13 @@ function show() {
   byId("sheet-empty").hidden = true;
   const verdict = byId("verdict");
   verdict.classList.toggle("good", made.unambiguous);
-  const changes = made.changes.length ? ` Changed: ${made.changes.join("; ")}.` : "";
+  const changes = made.changes.length ? ` ${made.changes.join(". ")}.` : "";
   verdict.textContent = made.unambiguous
     ? `Yes. The right order has a lead of ${made.margin.toFixed(2)} (of at most 1) over every other. The exercise is ${made.difficulty}.${changes}`
     : `No: ${made.reason}.${made.proposals.length ? " These changes would help:" : ""}`;
+  byId("rival").textContent = made.rival?.why ?? "";
+  byId("rival").hidden = !made.rival;
+  showWarnings(byId("exercise-warnings"), made.warnings);
   byId("proposals").replaceChildren(...made.proposals.map(proposal));
   showSheet();
 }

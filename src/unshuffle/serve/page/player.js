@@ -1,7 +1,8 @@
 // Plays the story of an order.
 import { byId } from "./element.js";
 
-const MILLISECONDS = 1400;
+const WHOLE = 30_000; // milliseconds, shared among the steps as long as each can be read
+const [SHORTEST, LONGEST] = [1000, 2800];
 
 /** The buttons and the slider; calls `show(step)` whenever another step is to be seen. */
 export class Player {
@@ -44,7 +45,7 @@ export class Player {
     this.timer = setInterval(() => {
       this.go(this.step + 1);
       if (this.step === this.last) this.pause();
-    }, MILLISECONDS);
+    }, Math.min(LONGEST, Math.max(SHORTEST, WHOLE / (this.last + 1))));
     this.mark(true);
   }
 
