@@ -26,7 +26,9 @@ def serve(
     ] = None,
     limit: Annotated[
         list[str] | None,
-        typer.Option(help="name=number for: bytes, sentences, words, characters, documents; repeatable."),
+        typer.Option(
+            help="name=number for: bytes, sentences, words, characters, documents, document_cost, cost; repeatable."
+        ),
     ] = None,
     batch: Annotated[int, typer.Option(min=1, help="Documents that the model reads at once.")] = 32,
     window: Annotated[float, typer.Option(min=0, help="Milliseconds for which a request waits for company.")] = 4.0,
@@ -36,7 +38,7 @@ def serve(
 ) -> None:
     """Serve the page and the HTTP interface until stopped."""
     try:
-        from unshuffle.serve.run import run
+        from unshuffle.serve.run import listen, run
     except ModuleNotFoundError:
         raise MissingExtra("The server", "serve") from None
     from unshuffle.system.orderer import Orderer
@@ -49,9 +51,10 @@ def serve(
         limits=read_limits(limit or []),
         batching=Batching(window=window / 1000, documents=batch, waiting=queue, seconds=seconds),
     )
+    sockets = listen(settings)  # before the model is loaded: that takes a while
     orderer = Orderer.from_pretrained(model, device=device)
     typer.echo(f"Open http://{host}:{port}/ in a browser; stop with Ctrl-C.")
-    run(orderer, settings)
+    run(orderer, settings, sockets)
 
 
 def read_limits(given: list[str]) -> Limits:

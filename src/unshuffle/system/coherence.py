@@ -19,6 +19,7 @@ from unshuffle.decode.search.walk import Stepwise, choices_along
 from unshuffle.graph.batch import Item, collate
 from unshuffle.result import Coherence, Move, Transition
 from unshuffle.seeds import derived
+from unshuffle.steps import Steps
 from unshuffle.system.network import Network
 
 ALL_ORDERS = 6
@@ -41,8 +42,11 @@ Order = tuple[int, ...]
 
 
 @torch.inference_mode()
-def coherence_of(network: Network, item: Item, *, device: torch.device, seed: int = 0) -> Coherence:
-    """Scores the order in which the item stands; the text is read once, and only the decoder runs for each order."""
+def coherence_steps(network: Network, item: Item, *, device: torch.device, seed: int = 0) -> Steps[Coherence]:
+    """Scores the order in which the item stands.
+
+    The text is read once, in the first step; in each of the others only the decoder runs, for some orders.
+    """
     size = item.graph.sentences
     if size == 1:
         return Coherence(probability=1.0, log_probability=0.0, percentile=100.0, transitions=(), moves=())
@@ -54,12 +58,13 @@ def coherence_of(network: Network, item: Item, *, device: torch.device, seed: in
     total = float(choices.sum())
     others = list(_other_orders(given, seed))
     moves = list(_moves(size, choices))
-    gains = scorer.totals([_moved(given, move) for move in moves]) - total
+    gains = (yield from _totals(scorer, [_moved(given, move) for move in moves])) - total
+    percentile = _percentile(total, (yield from _totals(scorer, others)))
     best = np.argsort(-gains, kind="stable")[:MOVES].tolist()
     return Coherence(
         probability=math.exp(total),
         log_probability=total,
-        percentile=_percentile(total, scorer.totals(others)),
+        percentile=percentile,
         transitions=tuple(
             Transition(place, place + 1, math.exp(choice)) for place, choice in enumerate(choices[1:].tolist())
         ),
@@ -107,6 +112,16 @@ class Scorer:
         """(orders,) log-probability of each order."""
         sums: NDArray[np.float64] = self.choices(orders).sum(1)
         return sums
+
+
+def _totals(scorer: Scorer, orders: Sequence[Order]) -> Steps[NDArray[np.float64]]:
+    """(orders,) log-probability of each order."""
+    sums = np.zeros(len(orders))
+    together = max(1, CELLS // len(orders[0])) if orders else 1
+    for start in range(0, len(orders), together):
+        yield
+        sums[start : start + together] = scorer.totals(orders[start : start + together])
+    return sums
 
 
 def _other_orders(given: Order, seed: int) -> Iterator[Order]:

@@ -17,10 +17,11 @@ from unshuffle.graph.batch import Item, collate
 from unshuffle.machine.progress import shown
 from unshuffle.machine.threads import use_threads
 from unshuffle.result import Coherence, Ordering, SentenceGraph
+from unshuffle.steps import Steps, finish
 from unshuffle.system.acceleration import use_compiler, use_onnx
 from unshuffle.system.assemble import assembled, finished, traces
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
-from unshuffle.system.coherence import coherence_of
+from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.folder import Model, find_folder, load_model
 from unshuffle.system.options import OrderKeywords, OrderOptions
 from unshuffle.system.stream import batches, windows
@@ -159,8 +160,12 @@ class Orderer:
 
     def coherence(self, text: DocumentLike) -> Coherence:
         """How coherent a text is in the order in which it stands; a string is split into sentences first."""
+        return finish(self.coherence_steps(text))
+
+    def coherence_steps(self, text: DocumentLike) -> Steps[Coherence]:
+        """The same in steps, for whoever has other work in between."""
         (parsed,) = self._parsed([document_of(text)])
-        return coherence_of(self.model.network, self._item(parsed), device=self.device)
+        return (yield from coherence_steps(self.model.network, self._item(parsed), device=self.device))
 
     def graph(self, sentences: DocumentLike) -> SentenceGraph:
         """The graph that the model reads."""
