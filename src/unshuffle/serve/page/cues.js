@@ -8,11 +8,12 @@ const DULL = new Set(("the and for are but not you all any can had her was one o
   + "down during each even ever every first from goes have having here into itself just last like made make many more most much must next only other "
   + "over said same shall should since some such than that their them then there these they this those through under until upon used using very want "
   + "well went were what when where which while will with within without would year years your yours whole quite still soon later").split(" "));
-const BACK = new Set("he she it they him her them his its their hers this these those that".split(" "));
+const PERSONAL = new Set("he she they him her them his their".split(" "));
+const POINTING = new Set("it its this these those that such".split(" "));
 const MOST_WORDS = 3;
-const BACK_WITHIN = 5; // later in a sentence a pronoun mostly means something in that sentence
+const [PERSONAL_WITHIN, POINTING_WITHIN] = [5, 2]; // words; further on, a pronoun mostly means something in its own sentence
 const OWN_TEXT = /^(?:paper|work|article|study|thesis)$/iu; // "this paper" does not point back
-const LINKING = new RegExp(`^(?:${("however|therefore|thus|hence|finally|lastly|firstly|secondly|first|second|third|then|next|but|so|also|moreover|furthermore|instead|"
+const LINKING = new RegExp(`^(?:${("however|therefore|thus|hence|finally|lastly|firstly|secondly|first|second|third|then|next|but|so|also|moreover|furthermore|instead|otherwise|"
   + "afterwards|meanwhile|nevertheless|still|yet|consequently|besides|in addition|in contrast|for example|for instance|as a result|after that|"
   + "until then|since then|by then|on the other hand|to begin with|in the end|at last|at first")})(?![\\p{L}])`, "iu");
 const NUMBER = "(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|\\d+|a few|several|some)";
@@ -35,19 +36,22 @@ export function cuesOf(sentences, graph) {
   const words = sentences.map((sentence) => [...sentence.matchAll(WORD)].map((found) => ({
     start: found.index, end: found.index + found[0].length, word: found[0], key: stem(found[0]),
   })));
-  const times = {};
+  const times = Object.create(null);
   for (const own of words) for (const key of new Set(own.map((word) => word.key))) times[key] = (times[key] ?? 0) + 1;
   const telling = ({ word, key }) => times[key] > 1 && (named.has(key) || ([...word].length > 2 && !DULL.has(word.toLowerCase())));
   return sentences.map((sentence, number) => {
     const cues = [...sentence.matchAll(TIME)].map((found) => cue(found.index, found[0], "time"));
     const linking = sentence.match(LINKING);
     if (linking) cues.push(cue(0, linking[0], "linking"));
-    const back = words[number].slice(0, BACK_WITHIN).find(({ word }, at, early) => BACK.has(word.toLowerCase()) && !OWN_TEXT.test(early[at + 1]?.word ?? ""));
+    const back = words[number].slice(0, PERSONAL_WITHIN).find(({ word }, at, early) => pointsBack(word.toLowerCase(), at, early[at + 1]?.word));
     if (back) cues.push(cue(back.start, back.word, "back"));
     for (const word of words[number]) if (telling(word)) cues.push({ ...word, kind: "shared" });
     return apart(cues);
   });
 }
+
+const pointsBack = (word, at, next = "") =>
+  PERSONAL.has(word) || (at < POINTING_WITHIN && POINTING.has(word) && !OWN_TEXT.test(next));
 
 const cue = (start, word, kind) => ({ start, end: start + word.length, kind, word, key: word.toLowerCase() });
 

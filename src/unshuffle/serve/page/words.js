@@ -42,6 +42,6 @@ export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "
 export function times(difference) {
   const ratio = Math.exp(Math.abs(difference));
   if (ratio < 1.5) return "about as likely as";
-  const by = ratio < 10 ? `about ${ratio < 2 ? "one and a half" : Math.round(ratio)} times` : ratio < 100 ? "more than 10 times" : "more than 100 times";
+  const by = ratio < 3 ? "somewhat" : ratio < 10 ? "several times" : ratio < 100 ? "more than 10 times" : "more than 100 times";
   return difference > 0 ? `${by} likelier than` : `${by} less likely than`;
 }
