@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.page.reader import PROCESS, Open, answering, order_example, shown, until
+from tests.page.reader import PROCESS, Open, order_example, shown, until
 
 pytestmark = pytest.mark.browser
 
@@ -92,11 +92,23 @@ def test_a_link_carries_the_text_in_its_fragment(open_page: Open) -> None:
     assert not any("Zwei" in url.split("#")[0] for url in asked)
 
 
-def test_warnings_of_the_service_are_shown(open_page: Open) -> None:
+def test_text_that_is_not_english_gets_a_warning_on_every_tab(open_page: Open) -> None:
     page = open_page()
-    answering(page, "order", warnings=["language: this does not look like English."])
+    german = "Am Abend ging er müde nach Hause 2. Am Morgen kaufte der Mann ein Brot und aß es 1. Dann schlief er 3."
+    for tab, field, button, place in (
+        ("order", "#text", "#order", "#warnings"),
+        ("draft", "#draft", "#check", "#draft-warnings"),
+        ("compare", "#compared", "#compare", "#compare-warnings"),
+        ("exercise", "#paragraph", "#make", "#exercise-warnings"),
+    ):
+        page.click(f"#tab-{tab}")
+        page.fill(field, german)
+        page.click(button)
+        page.wait_for_selector(place)
+        assert "does not look English" in page.inner_text(place)
+    page.click("#tab-order")
     order_example(page)
-    assert page.inner_text("#warnings") == "language: this does not look like English."
+    assert page.is_hidden("#warnings")
 
 
 def test_text_from_right_to_left_is_shown_so(open_page: Open) -> None:

@@ -41,7 +41,7 @@ function show(found) {
       const there = other.indexOf(sentence) + 1;
       return element("li", { class: away.has(sentence) ? "elsewhere" : "" },
         element("p", { dir: "auto" }, sentences[sentence]),
-        away.has(sentence) && there !== place + 1 ? element("small", {}, `place ${there} on the other side`) : null);
+        away.has(sentence) ? element("small", {}, there === place + 1 ? "same place, other neighbours" : `place ${there} on the other side`) : null);
     }));
   });
   markOld();
@@ -53,7 +53,7 @@ function summary(left, right) {
   const away = moved(left.order, right.order).length;
   const likelier = left.probability > 0 && right.probability > 0
     ? ` To the model, the right one is ${times(Math.log(right.probability) - Math.log(left.probability))} the left one.` : "";
-  return `${count(away, "sentence")} ${away === 1 ? "stands" : "stand"} elsewhere; ${agreeing} of ${count(all, "pair")} stand the same way round.${likelier}`;
+  return `${count(away, "move")} ${away === 1 ? "turns" : "turn"} one into the other; ${agreeing} of ${count(all, "pair")} stand the same way round.${likelier}`;
 }
 
 const state = () => JSON.stringify([field.asked, ...SIDES.map((side) => byId(`${side}-kind`).value)]);
