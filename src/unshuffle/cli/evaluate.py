@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, Form, InputFormat, ModelName, OutputForm, ParserName
+from unshuffle.cli.options import (
+    Device,
+    Form,
+    InputFormat,
+    ModelName,
+    OutputForm,
+    ParserName,
+    PrecisionChoice,
+    PrecisionName,
+)
 from unshuffle.errors import ConfigError, DataError
 
 
@@ -20,6 +29,7 @@ def evaluate(
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search.")] = None,
     parser: ParserName = None,
     device: Device = "cpu",
+    precision: PrecisionName = PrecisionChoice.single,
     input: InputFormat = None,
     form: OutputForm = Form.text,
 ) -> None:
@@ -42,8 +52,8 @@ def evaluate(
     if predictions is not None:
         found = figures(read_predictions(predictions))
     else:
-        from unshuffle.system.orderer import Orderer
+        from unshuffle.cli.models import load_orderer
 
-        orderer = Orderer.from_pretrained(model, parser=parser, device=device)
+        orderer = load_orderer(model, parser=parser, device=device, precision=precision.value)
         found = figures(predict(orderer, documents or [], shuffles=shuffles, seed=seed, beam=beam))
     write_figures(plain(found), form.value)

@@ -62,9 +62,9 @@ def exercise(
         raise ConfigError("--keep: it only guards sentences against --mend. Say --mend as well.")
     reading = Reading(file, text, input)
     documents = list(reading.documents())
-    from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.models import load_orderer
 
-    orderer = Orderer.from_pretrained(model, device=device)
+    orderer = load_orderer(model, device=device)
     kept = [number - 1 for number in keep or ()]
     made = [
         make_exercises(orderer, one.sentences, count=count, seed=seed, margin=margin, mend=mend, keep=kept)

@@ -51,9 +51,6 @@ def order(
         str, typer.Option(help="a,a,b: the source of each sentence; those of one source keep their input order.")
     ] = "",
     device: Device = "cpu",
-    compile: Annotated[
-        bool, typer.Option("--compile", help="Compile a BERT encoder first; needs a C++ compiler, pays for many.")
-    ] = False,
     form: OutputForm = Form.text,
     out: OutputFile = None,
     on_error: Broken = "stop",
@@ -71,9 +68,9 @@ def order(
     )
     reading = Reading(file, text, input, unit, on_error)
     documents = reading.documents()
-    from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.models import load_orderer
 
-    orderer = Orderer.from_pretrained(model, device=device, parser=parser, compile=compile)
+    orderer = load_orderer(model, device=device, parser=parser)
     orderings = settled(orderer.order_many(documents, options))
     write_pieces(map(_json, orderings) if form is Form.json else _texts(orderings, unit), out)
     reading.tell()

@@ -47,9 +47,9 @@ def score(
 
     reading = Reading(file, text, input, unit, on_error)
     documents = reading.documents()
-    from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.models import load_orderer
 
-    orderer = Orderer.from_pretrained(model, device=device, parser=parser)
+    orderer = load_orderer(model, device=device, parser=parser)
     scored = ((document, orderer.coherence(document)) for document in documents)
     write = _json if form is Form.json else partial(_text, unit=unit)
     write_pieces((write(document, found) for document, found in scored), out)

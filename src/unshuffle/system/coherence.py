@@ -5,17 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
-from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unshuffle.decode.contracts import Decoder, Gold
-from unshuffle.decode.pair_matrix import PairMatrix
-from unshuffle.decode.search.beam import Memory
-from unshuffle.decode.search.orders import OrderDistribution
-from unshuffle.decode.search.walk import Stepwise, choices_along
 from unshuffle.graph.batch import Item, collate
 from unshuffle.result import Coherence, Move, Transition
 from unshuffle.seeds import derived
@@ -32,7 +26,7 @@ LONG_STEP = 3
 BUDGET = 300_000
 """Orders times squared sentences spent on a text's percentile, and once more on its moves."""
 CELLS = 2_000
-"""Orders times sentences scored at once."""
+"""Orders times sentences that are scored in one step."""
 MOVES = 3
 """Moves that are proposed."""
 EQUAL = 1e-5
@@ -80,33 +74,8 @@ class Scorer:
     """A document that was read once, and any number of its orders."""
 
     def __init__(self, network: Network, item: Item, device: torch.device) -> None:
-        self._decoder, self._graph = network.decoder, (batch := collate([item]).to(device)).graph
-        self._states = network.read(batch).states
-        self._memory: Memory[Any] | None = None
-        self._distribution: OrderDistribution | None = None
-        if isinstance(self._decoder, PairMatrix):  # one table of all subsets serves every order
-            self._distribution = OrderDistribution(self._decoder.probabilities(self._states, self._graph)[0])
-        elif isinstance(self._decoder, Stepwise):
-            self._memory = self._decoder.memory(self._states, self._graph)
-
-    def choices(self, orders: Sequence[Order]) -> NDArray[np.float64]:
-        """(orders, sentences) log-probability of each choice."""
-        size = self._graph.sentences
-        rows = np.zeros((len(orders), size))
-        if self._distribution is not None:
-            for number, order in enumerate(orders):
-                rows[number] = self._distribution.choices(order)
-        elif self._memory is not None:
-            together = max(1, CELLS // size)
-            for start in range(0, len(orders), together):
-                some = torch.tensor(orders[start : start + together], device=self._graph.sizes.device)
-                rows[start : start + together] = choices_along(self._memory, some).cpu().double().numpy()
-        else:
-            for number, order in enumerate(orders):
-                gold = Gold(Gold.of([list(order)]).place.to(self._graph.sizes.device))
-                alone = cast(Decoder, self._decoder).transitions(self._states, self._graph, gold)
-                rows[number] = alone.cpu().double().numpy()
-        return rows
+        batch = collate([item]).to(device)
+        self.choices = network.decoder.choices(network.read(batch).states, batch.graph)
 
     def totals(self, orders: Sequence[Order]) -> NDArray[np.float64]:
         """(orders,) log-probability of each order."""
