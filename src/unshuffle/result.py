@@ -198,10 +198,10 @@ class Coherence:
     def verdict(self) -> str:
         """The figures as people say them; never sure of an order that a move would improve."""
         if any(move.gain >= CLEARLY for move in self.moves):
-            return "one sentence clearly belongs elsewhere" if len(self.moves) == 1 else "some sentences seem misplaced"
+            return "one step is clearly out of place" if len(self.moves) == 1 else "some steps seem out of place"
         if self.percentile >= WELL:
             return "reads well" if not self.moves else "reads well; a small change might help"
-        return "reads much like other orders of its sentences" if self.percentile < POORLY else "reads fairly well"
+        return "reads much like any other order" if self.percentile < POORLY else "reads fairly well"
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""

@@ -84,7 +84,7 @@ def test_a_verdict_is_never_sure_of_an_order_that_a_move_would_improve() -> None
         return Coherence(0.1, -2.3, percentile, (step,), moves).verdict
 
     assert verdict(100.0) == "reads well"
-    assert verdict(100.0, 3.0) == "one sentence clearly belongs elsewhere"
+    assert verdict(100.0, 3.0) == "one step is clearly out of place"
     assert "might help" in verdict(99.0, 1.0)
     assert verdict(50.0) != verdict(85.0) != verdict(99.0)
 
