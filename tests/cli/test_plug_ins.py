@@ -84,7 +84,8 @@ def test_a_command_imports_no_other_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.splitlines()[-1].split()[1:]
-    assert sorted(loaded) == ["unshuffle.cli.commands", "unshuffle.cli.options", "unshuffle.cli.order"]
+    own = ("commands", "examples", "options", "order", "parameters")
+    assert sorted(loaded) == [f"unshuffle.cli.{name}" for name in own]
 
 
 def test_parts_that_cannot_be_imported_are_a_warning(install, caplog: pytest.LogCaptureFixture) -> None:  # noqa: ANN001

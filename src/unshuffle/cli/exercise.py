@@ -49,6 +49,7 @@ def exercise(
 
     Ends with code 1 if the model doubts the order, unless you --accept it.
     """
+    from unshuffle.cli.progress import spinner
     from unshuffle.cli.reading import Reading
     from unshuffle.exercises.make import make_exercises
     from unshuffle.exercises.sheet import Booklet
@@ -62,14 +63,15 @@ def exercise(
         raise ConfigError("--keep: it only guards sentences against --mend. Say --mend as well.")
     reading = Reading(file, text, input)
     documents = list(reading.documents())
-    from unshuffle.system.orderer import Orderer
-
-    orderer = Orderer.from_pretrained(model, device=device)
     kept = [number - 1 for number in keep or ()]
-    made = [
-        make_exercises(orderer, one.sentences, count=count, seed=seed, margin=margin, mend=mend, keep=kept)
-        for one in documents
-    ]
+    with spinner("Making exercises"):
+        from unshuffle.system.orderer import Orderer
+
+        orderer = Orderer.from_pretrained(model, device=device)
+        made = [
+            make_exercises(orderer, one.sentences, count=count, seed=seed, margin=margin, mend=mend, keep=kept)
+            for one in documents
+        ]
     booklet = Booklet(tuple(sheet for sheets in made for sheet in sheets), title, key=key is None)
     _write(booklet, format, out)
     if key is not None:

@@ -29,6 +29,7 @@ def graph(
     device: Device = "cpu",
 ) -> None:
     """Draw the graph of a document with its link weights before and after refinement."""
+    from unshuffle.cli.progress import spinner
     from unshuffle.cli.reading import Reading
     from unshuffle.cli.writing import write_pieces
 
@@ -42,11 +43,13 @@ def graph(
     from unshuffle.drawing.dot import dot_of
     from unshuffle.drawing.layout import picture_of
     from unshuffle.drawing.svg import svg_of
-    from unshuffle.system.orderer import Orderer
 
-    orderer = Orderer.from_pretrained(model, device=device, parser=parser)
-    (document,) = orderer.parser.mentions(documents)
-    drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
+    with spinner("Drawing"):
+        from unshuffle.system.orderer import Orderer
+
+        orderer = Orderer.from_pretrained(model, device=device, parser=parser)
+        (document,) = orderer.parser.mentions(documents)
+        drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
     if kind == ".png" and out is not None:
         from unshuffle.drawing.png import write_png
         from unshuffle.storage.files import write_whole

@@ -41,16 +41,16 @@ def order(
     model: ModelName = "default",
     parser: ParserName = None,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
-    n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` tells.")] = 5,
+    n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` lists.")] = 5,
     keep_if_unsure: KeepIfUnsure = None,
     before: Annotated[
-        list[str] | None, typer.Option(help="i,j: sentence i comes before j, both from 0; repeatable.")
+        list[str] | None, typer.Option(metavar="I,J", help="Sentence I comes before J, counted from 0; repeatable.")
     ] = None,
     fixed: Annotated[
-        list[str] | None, typer.Option(help="place:i: sentence i stands at this place, both from 0; repeatable.")
+        list[str] | None, typer.Option(metavar="PLACE:I", help="Sentence I stands at PLACE, both from 0; repeatable.")
     ] = None,
     sources: Annotated[
-        str, typer.Option(help="a,a,b: the source of each sentence; those of one source keep their input order.")
+        str, typer.Option(metavar="A,A,B", help="Source of each sentence; those of one source keep their input order.")
     ] = "",
     device: Device = "cpu",
     compile: Annotated[
@@ -61,8 +61,9 @@ def order(
     on_error: Broken = "stop",
 ) -> None:
     """Put the sentences of each document in the order that reads best."""
+    from unshuffle.cli.progress import counted, spinner
     from unshuffle.cli.reading import Reading
-    from unshuffle.cli.writing import write_pieces
+    from unshuffle.cli.writing import to_terminal, write_pieces
     from unshuffle.system.options import OrderOptions, read_threshold
 
     options = OrderOptions(
@@ -73,12 +74,14 @@ def order(
     )
     reading = Reading(file, text, input, unit, on_error)
     shown, ordered = tee(reading.documents())
-    from unshuffle.system.orderer import Orderer
+    with spinner("Loading the model"):
+        from unshuffle.system.orderer import Orderer
 
-    orderer = Orderer.from_pretrained(model, device=device, parser=parser, compile=compile)
-    orderings = orderer.order_many(ordered, options)
+        orderer = Orderer.from_pretrained(model, device=device, parser=parser, compile=compile)
+    orderings = settled(orderer.order_many(ordered, options))
+    watched = counted(orderings, "Ordering", reading.expected, answers_shown=to_terminal(out))
     # The results first, so that an error of the reader ends both.
-    pairs = zip(settled(orderings), shown, strict=False)
+    pairs = zip(watched, shown, strict=False)
     write_pieces((_json(ordering) for ordering, _ in pairs) if form is Form.json else _texts(pairs, unit), out)
     reading.tell()
 

@@ -9,6 +9,11 @@ from pathlib import Path
 from unshuffle.storage.files import write_whole
 
 
+def to_terminal(out: Path | None) -> bool:
+    """Whether the answer is shown on a terminal."""
+    return out is None and sys.stdout.isatty()
+
+
 def write_pieces(pieces: Iterable[str], out: Path | None) -> None:
     """Writes pieces one by one, in constant memory."""
     if out is None:
