@@ -69,7 +69,7 @@ class Entered:
             yield
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]
+            threading.setprofile(None)
 
     def counts(self) -> dict[str, int]:
         """How many files and functions."""

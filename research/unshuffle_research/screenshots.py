@@ -13,8 +13,13 @@ import typer
 from playwright.sync_api import Browser, Page, sync_playwright
 
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
-WIDE = {"viewport": {"width": 1280, "height": 1000}}
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+WIDE: dict[str, Any] = {"viewport": {"width": 1280, "height": 1000}}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+    "device_scale_factor": 2,
+}
 
 
 def main(

@@ -33,6 +33,8 @@ class Candidate:
 
     order: tuple[int, ...]
     probability: float
+    log_probability: float = 0.0
+    """Its natural logarithm, which does not underflow for long documents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from unshuffle.decode.contracts import Search
 from unshuffle.decode.search.allowed import allowed_orders, constraints_of
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys, content_ranks
-from unshuffle.decode.search.tables import TableMemory, led_by, order_log_probability
+from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
 from unshuffle.errors import ConfigError
 from unshuffle.rank import Constraints
 
@@ -128,6 +128,6 @@ def test_impossible_constraints_are_named() -> None:
 def test_a_leading_order_is_not_repeated() -> None:
     memory, sizes, content = tables([3])
     (others,) = beam_search(memory, sizes, Search(beam=6, keep=3), content)
-    led = led_by(others.orders[1], -1.0, others, 3)
+    led = with_first(others.orders[1], -1.0, others, 3)
     assert led.orders == (others.orders[1], others.orders[0], others.orders[2])
-    assert led_by((0,), 0.0, None, 3).orders == ((0,),)
+    assert with_first((0,), 0.0, None, 3).orders == ((0,),)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from unshuffle.errors import DataError
-from unshuffle.evaluation.calibrate import ENOUGH, Observed, fit_calibration, isotonic, keep_below
+from unshuffle.evaluation.calibrate import ENOUGH, Observed, fit_calibration, isotonic, keep_below, thresholds
 from unshuffle.evaluation.reliability import reliability
 from unshuffle.system.calibration import Evidence
 
@@ -71,6 +71,15 @@ def test_the_threshold_is_the_lowest_above_which_enough_is_right() -> None:
         return float(np.mean([one.share for one in held if calibration.confidence(one.evidence) >= threshold]))
 
     assert 0.5 < least < 1 and right(least) >= ENOUGH > right(least - 0.02)
+
+
+def test_higher_thresholds_take_fewer_orders_of_which_more_is_right() -> None:
+    calibration = fit_calibration(overconfident(1500, 1))
+    rows = thresholds(calibration, [(one, 1.0) for one in overconfident(1500, 2)])
+    taken, right = [row.taken for row in rows], [row.right for row in rows if row.right is not None]
+    assert taken[0] == 1.0 and taken == sorted(taken, reverse=True) and right == sorted(right)
+    nobody = thresholds(calibration, [(Observed(Evidence(0.0, -99.0, 9, 20.0), 0.5), 1.0)])
+    assert (nobody[-1].taken, nobody[-1].right) == (0.0, None)
 
 
 def test_equal_confidences_stand_or_fall_together_and_a_hopeless_model_keeps_every_order() -> None:

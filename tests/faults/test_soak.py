@@ -27,7 +27,7 @@ def resident() -> int:
 def request(draw: random.Random, texts: list[list[str]]) -> list[str] | str | None:
     kind = draw.random()
     if kind < 0.05:
-        return draw.choice([[], "one string", None])  # type: ignore[list-item]
+        return draw.choice([[], " ", None])  # type: ignore[list-item]
     chosen = list(draw.choice(texts))
     draw.shuffle(chosen)
     if kind < 0.15:

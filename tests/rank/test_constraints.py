@@ -103,8 +103,8 @@ def test_forty_sentences_with_anchors_are_ordered_within_the_rules() -> None:
 @pytest.mark.parametrize(
     ("constraints", "message"),
     [
-        (Constraints(before=((0, 1), (1, 2), (2, 0))), "0 before 1 closes a circle"),
-        (Constraints(before=((2, 0),), within_source=("a", None, "a")), "2 before 0 closes a circle"),
+        (Constraints(before=((0, 1), (1, 2), (2, 0))), "0 before 1 closes a cycle"),
+        (Constraints(before=((2, 0),), within_source=("a", None, "a")), "2 before 0 closes a cycle"),
         (Constraints(before=((1, 1),)), "1 before 1 names one sentence twice"),
         (Constraints(before=((0, 3),)), "0 before 3, but there are 3 sentences"),
         (Constraints(fixed=((3, 0),)), "place 3 for 0, but there are 3 sentences"),

@@ -61,7 +61,6 @@ def test_best_orders_of_ties_are_all_different() -> None:
 def test_a_beam_that_holds_all_orders_is_exact(probability: np.ndarray) -> None:
     exact = by_kemeny(probability)
     assert by_beam(probability, width=5040).order == exact.order
-    assert by_beam(probability, width=5040, look_ahead=True).order == exact.order
     assert by_beam(probability, width=1).score <= exact.score + 1e-9
 
 
@@ -69,7 +68,6 @@ def test_a_beam_that_holds_all_orders_is_exact(probability: np.ndarray) -> None:
 @given(problems)
 def test_no_single_move_betters_what_eades_gives(probability: np.ndarray) -> None:
     ranking, weight = by_eades(probability), log_weights(probability)
-    assert ranking.score >= by_eades(probability, search=False).score - 1e-9
     for source in range(len(weight)):
         for target in range(len(weight)):
             moved = list(ranking.order)
@@ -116,12 +114,6 @@ def test_fourteen_sentences_are_solved_exactly_and_more_by_eades() -> None:
 
 def test_certain_answers_do_not_make_the_score_infinite() -> None:
     assert np.isfinite(by_kemeny([[0.5, 0.0], [0.0, 0.5]]).score)
-
-
-def test_looking_ahead_finds_a_long_sure_order_even_greedily() -> None:
-    sure = np.where(np.triu(np.ones((30, 30)), 1) > 0, 0.9, 0.1)
-    assert by_beam(sure, width=1, look_ahead=True).order == tuple(range(30))
-    assert by_beam(sure, tie_key=np.random.default_rng(0).random(30)).order != tuple(range(30))
 
 
 def test_a_beam_without_width_and_no_orders_are_refused() -> None:

@@ -22,7 +22,7 @@ def forward_flops(config: SystemConfig, items: Sequence[Item]) -> float:
 
 def training_flops(config: SystemConfig, items: Sequence[Item]) -> float:
     """The same with the backward pass."""
-    return float(_count(lambda: _ordering(config, items).sum().backward()))
+    return float(_count(lambda: torch.autograd.backward(_ordering(config, items).sum())))
 
 
 def classifier_flops(config: SystemConfig, items: Sequence[Item], *, backward: bool) -> float:
@@ -31,7 +31,7 @@ def classifier_flops(config: SystemConfig, items: Sequence[Item], *, backward: b
     def run() -> None:
         total = _classifier(config, items)
         if backward:
-            total.sum().backward()
+            torch.autograd.backward(total.sum())
 
     return float(_count(run))
 
@@ -52,7 +52,7 @@ def grn_flops(config: SystemConfig, items: Sequence[Item]) -> float:
 def _count(run: Callable[[], object]) -> int:
     with FlopCounterMode(display=False) as counter:
         run()
-    return counter.get_total_flops()
+    return int(counter.get_total_flops())
 
 
 def _empty(*shape: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unshuffle.evaluation.predict import figures, predict
+from unshuffle.evaluation.predict import Prediction, figures, predict
 from unshuffle.system.folder import load_model
 from unshuffle.system.options import DEFAULT_BEAM
 from unshuffle.system.orderer import Orderer
@@ -31,7 +31,7 @@ def run(settings: Settings) -> Report:
     documents = list(orderer.parser.mentions(documents))
     taus, spent = {}, {}
     for beam in BEAMS:
-        predictions = []
+        predictions: list[Prediction] = []
         spent[beam] = seconds(
             lambda beam=beam, into=predictions: into.extend(predict(orderer, documents, shuffles=1, beam=beam))  # type: ignore[misc]
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -61,7 +62,7 @@ def sharpen(model: Model, items: Sequence[Item], wanted: float = -2.0) -> None:
     network = model.network
     batch = collate(items)
     read = network.read(batch)
-    score = network.decoder.score
+    score: Any = network.decoder.score
     low, high = 1.0, 1e4
     before = score.weight.clone()
     for _ in range(12):

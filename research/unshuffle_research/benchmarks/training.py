@@ -121,7 +121,7 @@ def _steps(
         keep_memory(kept)
         for drawn in batches[part]:
             optimizer.zero_grad()
-            loss(drawn).backward()
+            torch.autograd.backward(loss(drawn))
             optimizer.step()
 
     return run

@@ -30,16 +30,16 @@ class Twin(nn.Module):
         width, self.steps = grn.width, grn.config.steps
         words, word_width = encoder.embedding.table.weight.shape
         self.embedding = nn.Embedding(words, word_width)
-        self.word_dropout = nn.Dropout(encoder.embedding.dropout.share)
+        self.word_dropout = nn.Dropout(encoder.embedding.dropout.rate)
         self.lstm = nn.LSTM(word_width, width // 2, batch_first=True, bidirectional=True)
-        self.sentence_dropout = nn.Dropout(encoder.dropout.share)
+        self.sentence_dropout = nn.Dropout(encoder.dropout.rate)
         self.roles = nn.Embedding(*grn.roles.weight.shape)
         self.sentence_gate = _gate(grn.to_sentences)
         self.entity_gate = _gate(grn.to_entities)
         self.sentence_cell = _cell(grn.sentence_update)
         self.entity_cell = _cell(grn.entity_update)
         self.document_cell = _cell(grn.document_update)
-        self.state_dropout = nn.Dropout(grn.dropout.share)
+        self.state_dropout = nn.Dropout(grn.dropout.rate)
         self.decoder = nn.LSTM(width, width, batch_first=True)
         self.key, self.query, self.score = (
             nn.Linear(layer.in_features, layer.out_features) for layer in (pointer.key, pointer.query, pointer.score)

@@ -103,7 +103,7 @@ def example(pipeline: Any, parse: Parse) -> Any:
     from spacy.training import Example
 
     words, spaces = list(parse.words), list(parse.spaces)
-    truth = Doc(pipeline.vocab, words, spaces, tags=parse.tags, heads=parse.heads, deps=list(parse.labels))
+    truth = Doc(pipeline.vocab, words, spaces, tags=list(parse.tags), heads=list(parse.heads), deps=list(parse.labels))
     return Example(Doc(pipeline.vocab, words=words, spaces=spaces), truth)
 
 
@@ -115,12 +115,12 @@ def train(
     from thinc.api import Adam, Config, fix_random_seed, warmup_linear
 
     fix_random_seed(seed)
-    pipeline = spacy.util.load_model_from_config(Config().from_str(CONFIG), auto_fill=True)
+    pipeline: Any = spacy.util.load_model_from_config(Config().from_str(CONFIG), auto_fill=True)
     chance = random.Random(seed)
     start = [example(pipeline, parse) for parse in chance.sample(gold, 6000) + chance.sample(silver, 14000)]
     for tag in sorted({tag for parse in gold + silver for tag in parse.tags}):
         pipeline.get_pipe("tagger").add_label(tag)  # the sample below may lack a rare one
-    optimizer = pipeline.initialize(lambda: start, sgd=Adam(0.0015, L2=0.01, grad_clip=1.0, use_averages=True))
+    optimizer: Any = pipeline.initialize(lambda: start, sgd=Adam(0.0015, L2=0.01, grad_clip=1.0, use_averages=True))
     optimizer.schedules["learn_rate"] = warmup_linear(0.0015, 250, steps)
     best, words, began = 0.0, 0, time.process_time()
     for step, batch in enumerate(itertools.islice(batches(gold, silver, chance), stop), start=1):
@@ -140,7 +140,7 @@ def slim(folder: Path) -> int:
     """Drop what the training texts left behind in a saved pipeline; gives the bytes that remain."""
     import spacy
 
-    pipeline = spacy.load(folder)
+    pipeline: Any = spacy.load(folder)
     meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
     meta |= {"name": "unshuffle_parser", "version": "1.0.0", "license": "CC BY-SA 4.0", "spacy_version": ">=3.8,<3.9"}
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")

@@ -54,10 +54,16 @@ def calibrate(
     if results is not None:
         write_json(results, report(found))
     rows = [
-        [name, str(found.after[name].documents), f"{found.before[name].error:.3f}", f"{found.after[name].error:.3f}"]
+        [
+            name,
+            str(found.after[name].documents),
+            f"{found.before[name].error:.3f}",
+            f"{found.after[name].error:.3f}",
+            f"{found.pairs[name]:.3f}",
+        ]
         for name in texts
     ]
-    write_table(["text", "documents", "error as found", "error calibrated"], rows)
+    write_table(["text", "documents", "error as found", "error calibrated", "error of pairs"], rows)
     typer.echo(f"keep_if_unsure=auto keeps the input order below {found.calibration.keep_below:.2f}")
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import tee
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,7 +28,6 @@ from unshuffle.machine.memory import settled
 if TYPE_CHECKING:
     from unshuffle.rank.constraints import Constraints
     from unshuffle.result import Ordering
-    from unshuffle.text.document import Document
     from unshuffle.text.split import Unit
 
 
@@ -73,16 +71,14 @@ def order(
         constraints=read_constraints(before or [], fixed or [], sources),
     )
     reading = Reading(file, text, input, unit, on_error)
-    shown, ordered = tee(reading.documents())
+    documents = reading.documents()
     with spinner("Loading the model"):
         from unshuffle.system.orderer import Orderer
 
         orderer = Orderer.from_pretrained(model, device=device, parser=parser, compile=compile)
-    orderings = settled(orderer.order_many(ordered, options))
-    watched = counted(orderings, "Ordering", reading.expected, answers_shown=to_terminal(out))
-    # The results first, so that an error of the reader ends both.
-    pairs = zip(watched, shown, strict=False)
-    write_pieces((_json(ordering) for ordering, _ in pairs) if form is Form.json else _texts(pairs, unit), out)
+    found = settled(orderer.order_many(documents, options))
+    orderings = counted(found, "Ordering", reading.expected, answers_shown=to_terminal(out))
+    write_pieces(map(_json, orderings) if form is Form.json else _texts(orderings, unit), out)
     reading.tell()
 
 
@@ -110,9 +106,9 @@ def _json(ordering: Ordering) -> str:
     return json.dumps(ordering.to_json(), ensure_ascii=False) + "\n"
 
 
-def _texts(pairs: Iterator[tuple[Ordering, Document]], unit: Unit) -> Iterator[str]:
-    """Sentences a line each, or paragraphs with blank lines between; what stands between documents is read alike."""
+def _texts(orderings: Iterable[Ordering], unit: Unit) -> Iterator[str]:
+    """One sentence per line, or paragraphs with blank lines between; what stands between documents is read alike."""
     within, between = ("\n", "\n") if unit == "sentence" else ("\n\n", "\n---\n\n")
-    for number, (ordering, document) in enumerate(pairs):
-        lines = (" ".join(document.sentences[place].split()) for place in ordering.order)
+    for number, ordering in enumerate(orderings):
+        lines = (" ".join(sentence.split()) for sentence in ordering)
         yield (between if number else "") + within.join(lines) + "\n"

@@ -1,19 +1,17 @@
-"""Writing the order down as markers of the sentences (Basu Roy Chowdhury et al., EMNLP 2021: ReBART)."""
+"""Generating the order as markers of the sentences (Basu Roy Chowdhury et al., EMNLP 2021: ReBART)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Found, Gold, Search, decoders
-from unshuffle.decode.search.beam import Memory, beam_search
-from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.follow import Followed
-from unshuffle.decode.search.prefix_memory import PrefixMemory
+from unshuffle.decode.contracts import decoders
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
+from unshuffle.decode.transformer.generator import Generator, GeneratorMemory
+from unshuffle.decode.transformer.prefix_memory import PrefixMemory
 from unshuffle.decode.transformer.pretrained import PretrainedMemory, decoder_architecture, load_decoder
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError
@@ -26,13 +24,13 @@ class MarkersConfig:
     """Marker decoder: a pretrained one from a folder, or a small one of its own."""
 
     markers: Annotated[int, Ge(2)] = 40
-    """The most sentences a document can have."""
+    """The largest number of sentences per document."""
     source: str = ""
     """Folder of a BART-like model whose decoder to start from; empty for a small one, or the model folder's."""
     architecture: dict[str, Any] = field(default_factory=dict)
     """The pretrained decoder's own configuration; filled from the source, so that a model folder needs no source."""
     width: Annotated[int, Ge(1)] = 256
-    """Of the small decoder, like all that follows."""
+    """Of the small decoder, like all options below."""
     blocks: Annotated[int, Ge(1)] = 2
     heads: Annotated[int, Ge(1)] = 8
     hidden: Annotated[int, Ge(1)] = 1024
@@ -51,20 +49,12 @@ def detached(config: MarkersConfig) -> MarkersConfig:
     return replace(resolved(config), source="")
 
 
-class MarkerMemory(Memory[Any], Protocol):
-    """A memory of either decoder."""
-
-    def follow(self, followed: Followed) -> Tensor:
-        """(sentences, longest) score of every marker at every choice of a given order."""
-        ...
-
-
 @decoders.register("markers", MarkersConfig)
-class Markers(nn.Module):
-    """Sentence k of the input carries marker k; markers are generated one by one, never one twice.
+class Markers(Generator):
+    """Sentence k of the input carries marker k; markers are generated one by one, none of them twice.
 
-    ReBART generates freely and repairs afterwards. Its encoder is here the sentence encoder (best one that reads the
-    sentences joined): the decoder reads markers only and looks at the states of the sentences, marker added.
+    ReBART generates freely and repairs the result. Its encoder is the sentence encoder here (preferably one that reads
+    the sentences as one sequence); the decoder reads markers only and attends to sentence states plus their markers.
     """
 
     order_sensitive = True
@@ -87,28 +77,28 @@ class Markers(nn.Module):
         if self.decoder is None:
             nn.init.normal_(self.marker.weight, std=own**-0.5)
         else:
-            # A pretrained decoder can copy. One that starts from nothing learns it sooner where markers weigh as much
-            # as what their sentences say, and where what is looked at comes back as it is.
+            # A pretrained decoder knows how to copy. A new one learns it sooner if markers weigh as much as sentence
+            # states, and if attention to the sentences starts as the identity.
             self.sentence = nn.Sequential(self.sentence, nn.LayerNorm(own))
             self.decoder.start_by_copying()
 
-    def memory(self, states: States, graph: GraphBatch) -> MarkerMemory:
+    def memory(self, states: States, graph: GraphBatch) -> GeneratorMemory:
         """Everything that does not depend on what has been chosen."""
-        there = sentence_mask(graph)
-        longest = there.shape[1]
+        mask = sentence_mask(graph)
+        longest = mask.shape[1]
         if longest > self.config.markers:
             raise DataError(
                 f"a document has {longest} sentences, but there are {self.config.markers} markers. "
-                "Split it, or train with more (decoder.markers)."
+                "Split the document, or train with more markers (decoder.markers)."
             )
         markers, start = self.marker.weight[:longest], self.marker.weight[-1]
         sentences = pad_documents(self.sentence(states.sentences), graph) + markers
         if self.pretrained is not None:
-            return PretrainedMemory(self.pretrained, start=start, markers=markers, sentences=sentences, present=there)
+            return PretrainedMemory(self.pretrained, start=start, markers=markers, sentences=sentences, present=mask)
 
-        def name(output: Tensor, document: Tensor) -> Tensor:
-            named: Tensor = output @ markers.t() / self.config.width**0.5  # (rows, longest)
-            return named
+        def score(output: Tensor, document: Tensor) -> Tensor:
+            logits: Tensor = output @ markers.t() / self.config.width**0.5  # (rows, longest)
+            return logits
 
         if self.decoder is None:
             raise ValueError("a marker decoder is either pretrained or its own")
@@ -117,20 +107,7 @@ class Markers(nn.Module):
             start=start,
             inputs=markers.expand(graph.documents, -1, -1),
             sentences=sentences,
-            present=there,
+            present=mask,
             codes=place_codes(longest, sentences),
-            score=name,
+            score=score,
         )
-
-    def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice among the markers not yet written."""
-        followed = Followed.of(graph, gold)
-        return followed.log_probabilities(self.memory(states, graph).follow(followed))
-
-    def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Negative log-likelihood of the true order, per document."""
-        return -self.transitions(states, graph, gold).sum() / graph.documents
-
-    def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
-        """Beam search over all documents at once."""
-        return beam_search(self.memory(states, graph), graph.sizes, search, content_ranks(states, graph))

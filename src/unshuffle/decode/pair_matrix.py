@@ -16,9 +16,9 @@ from unshuffle.decode.pairs.scores import Network, pair_score
 from unshuffle.decode.search.allowed import constraints_of
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.orders import OrderDistribution, PairMemory
-from unshuffle.decode.search.tables import led_by
+from unshuffle.decode.search.tables import with_first
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.rank.best import Method, rank
@@ -45,7 +45,7 @@ class PairMatrixConfig:
 
 @decoders.register("pair_matrix", PairMatrixConfig)
 class PairMatrix(nn.Module):
-    """Asks about every pair both ways, averages, and ranks.
+    """Scores every pair in both directions, averages, and ranks.
 
     An order's probability is its share when every order weighs the product of its pairs' chances, whichever ranker
     chose it; above 14 sentences an approximation (see `OrderDistribution`).
@@ -72,7 +72,7 @@ class PairMatrix(nn.Module):
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Cross-entropy, the mean over all ordered pairs of the batch."""
-        place = Followed.of(graph, gold).place  # (documents, longest), -1 where there is no sentence
+        place = GivenOrders.of(graph, gold).place  # (documents, longest), -1 where there is no sentence
         one, other = place[:, :, None], place[:, None]
         there = (one >= 0) & (other >= 0) & (one != other)
         first = (one < other).to(states.sentences.dtype)
@@ -87,7 +87,7 @@ class PairMatrix(nn.Module):
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Log-probability of each choice of a given order; no gradient flows through it."""
-        orders = Followed.of(graph, gold).target.tensor_split(graph.first_sentence.tolist()[1:])
+        orders = GivenOrders.of(graph, gold).target.tensor_split(graph.first_sentence.tolist()[1:])
         probabilities = self.probabilities(states, graph)
         chosen = [
             OrderDistribution(probability).choices(order.tolist())
@@ -114,11 +114,11 @@ class PairMatrix(nn.Module):
             others = Found(orders, tuple(distribution.log_probability(some) for some in orders))
         elif search.keep > 1:
             others = _next_best(distribution, key, document, search)
-        return led_by(order, distribution.log_probability(order), others, search.keep)
+        return with_first(order, distribution.log_probability(order), others, search.keep)
 
 
 def _next_best(distribution: OrderDistribution, key: FloatArray, document: int, search: Search) -> Found:
-    """Beam search where there are too many sentences to visit all subsets."""
+    """Beam search where there are too many sentences to enumerate subsets."""
     size = len(key)
     allowed = search.allowed
     if allowed is not None:

@@ -10,19 +10,19 @@ from annotated_types import Ge
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
-from unshuffle.decode.search.beam import Memory, Prefix, beam_search, picked
+from unshuffle.decode.search.beam import Memory, Prefix, beam_search, select_sentences
 from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.padding import pad_documents
-from unshuffle.layers.recurrence import Layout, read_one_way
+from unshuffle.layers.recurrence import Packing, lstm_states
 from unshuffle.layers.segments import select_rows
 
 LARGEST = 20.0
-"""Queries and keys beyond this go through tanh itself; single precision reaches exp(88)."""
+"""Larger queries and keys go through tanh itself; single precision overflows at exp(88)."""
 CACHED = 1 << 17
-"""Numbers of one stretch of the attention; they stay in the processor's cache."""
+"""Numbers per block of the attention, few enough to stay in the CPU's cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +53,13 @@ class Pointer(nn.Module):
         return keys
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice when the given order is followed."""
-        followed = Followed.of(graph, gold)
-        options = followed.options()
-        query = self.query(self.follow(states, graph, followed.order))
-        keys = select_rows(self.keys(states), followed.order)
-        mixed = torch.tanh(
-            select_rows(query, options.choice) + select_rows(keys, options.place)
-        )  # (options, attention)
+        """Log-probability of each choice of a given order."""
+        given = GivenOrders.of(graph, gold)
+        options = given.options()
+        query = self.query(self.follow(states, graph, given.order))
+        keys = select_rows(self.keys(states), given.order)
+        # (options, attention)
+        mixed = torch.tanh(select_rows(query, options.choice) + select_rows(keys, options.place))
         return options.log_probabilities(self.score(mixed).squeeze(-1))
 
     def attend(self, hidden: Tensor, keys: Tensor) -> Tensor:
@@ -70,10 +69,10 @@ class Pointer(nn.Module):
 
     @torch.no_grad()
     def attend_in_place(self, hidden: Tensor, keys: Tensor) -> Tensor:
-        """`attend` at half its cost: the keys are spent, and tanh(x) is 2 sigmoid(2x) - 1."""
+        """`attend` at half its cost: overwrites the keys, with tanh(x) = 2 sigmoid(2x) - 1."""
         weight = self.score.weight[0]
-        bent = keys.add_(self.query(hidden)[:, None]).mul_(2).sigmoid_()
-        logits: Tensor = (bent @ weight).mul_(2).add_(self.score.bias - weight.sum())
+        mixed = keys.add_(self.query(hidden)[:, None]).mul_(2).sigmoid_()
+        logits: Tensor = (mixed @ weight).mul_(2).add_(self.score.bias - weight.sum())
         return logits
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
@@ -89,19 +88,19 @@ class Pointer(nn.Module):
         return PointerMemory(self, states, graph)
 
     def follow(self, states: States, graph: GraphBatch, order: Tensor) -> Tensor:
-        """(sentences, width): the LSTM's state before each choice, in the order that is followed.
+        """(sentences, width): the LSTM's state before each choice of a given order.
 
-        Zeros before a last choice, which is none: one sentence is left.
+        Zeros before the last one, where only one sentence is left.
         """
         vectors = select_rows(states.encoded.sentences, order)
         first = graph.first_sentence
         inputs = torch.cat([vectors.new_zeros(1, vectors.shape[1]), vectors[:-1]])
-        inputs = inputs.index_fill(0, first, 0.0)  # nothing has been read before the first choice
-        layout = Layout.of((graph.sizes - 1).clamp_min(1), first)
-        read = read_one_way(
-            self.lstm, select_rows(inputs, layout.forward), select_rows(states.documents, layout.order), layout
+        inputs = inputs.index_fill(0, first, 0.0)  # nothing is read before the first choice
+        packing = Packing.of((graph.sizes - 1).clamp_min(1), first)
+        read = lstm_states(
+            self.lstm, select_rows(inputs, packing.forward), select_rows(states.documents, packing.order), packing
         )
-        return read.new_zeros(len(order), read.shape[1]).index_copy(0, layout.forward, read)
+        return read.new_zeros(len(order), read.shape[1]).index_copy(0, packing.forward, read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +123,10 @@ class PointerMemory:
         self.inputs = pad_documents(torch.addmm(self.bias, states.encoded.sentences, from_input.t()), graph)
         self.keys = pad_documents(pointer.keys(states), graph)
         self.documents = states.documents
-        self._attention = Attention(pointer, self.keys)
+        self._attention = PointerAttention(pointer, self.keys)
 
     def begin(self) -> Carry:
-        """Nothing read: the input is zero, the state the document's."""
+        """Before any sentence: the input is zero, the state the document's."""
         gates = self.bias + self.documents @ self.recurrent
         return _lstm_step(gates, torch.zeros_like(self.documents))
 
@@ -135,51 +134,51 @@ class PointerMemory:
         """Children of one parent share its recurrent product."""
         parents, which = torch.unique(parent, return_inverse=True)
         recurrent = carry.hidden[parents] @ self.recurrent
-        return _lstm_step(picked(self.inputs, document, choice) + recurrent[which], carry.cell[parent])
+        return _lstm_step(select_sentences(self.inputs, document, choice) + recurrent[which], carry.cell[parent])
 
     def logits(self, carry: Carry, prefix: Prefix) -> Tensor:
         """(rows, longest)."""
         return self._attention(carry.hidden, prefix.document)
 
 
-class Attention:
+class PointerAttention:
     """`Pointer.attend` for many partial orders of the same sentences, without a tanh for each pair of them.
 
-    tanh(q + k) = 1 - 2 / (1 + exp(2q) exp(2k)): the exponentials are taken once a sentence and once a partial order,
-    and what is left for a pair is a product and a quotient.
+    tanh(q + k) = 1 - 2 / (1 + exp(2q) exp(2k)): exponentials are computed once per sentence and once per partial order,
+    which leaves a product and a quotient per pair.
     """
 
     def __init__(self, pointer: Pointer, keys: Tensor) -> None:
         self.pointer = pointer
         self.keys = keys  # (documents, longest, attention)
-        self.grown = (2 * keys).exp_() if _bounded(keys) else None
+        self.exponentials = (2 * keys).exp_() if _safe_to_exponentiate(keys) else None
         self.one = keys.new_ones(())
 
     @torch.no_grad()
     def __call__(self, hidden: Tensor, document: Tensor) -> Tensor:
         """(rows, width), (rows,) -> (rows, longest)."""
         query = self.pointer.query(hidden)
-        if self.grown is None or not _bounded(query):
+        if self.exponentials is None or not _safe_to_exponentiate(query):
             return self.pointer.attend(hidden, self.keys.index_select(0, document))
         weight = self.pointer.score.weight[0]
         query.mul_(2).exp_()
         longest, width = self.keys.shape[1:]
-        missing = query.new_empty(len(query), longest)  # what the tanh lacks of 1, halved and weighed
+        deficit = query.new_empty(len(query), longest)  # weighted sum of (1 - tanh) / 2
         size = max(1, CACHED // (longest * width))
         for rows in range(0, len(query), size):
-            pairs = self.grown.index_select(0, document[rows : rows + size])
+            pairs = self.exponentials.index_select(0, document[rows : rows + size])
             pairs = torch.addcmul(self.one, pairs, query[rows : rows + size, None], out=pairs).reciprocal_()
-            torch.mv(pairs.view(-1, width), weight, out=missing[rows : rows + size].view(-1))
-        logits: Tensor = missing.mul_(-2).add_(weight.sum() + self.pointer.score.bias)
+            torch.mv(pairs.view(-1, width), weight, out=deficit[rows : rows + size].view(-1))
+        logits: Tensor = deficit.mul_(-2).add_(weight.sum() + self.pointer.score.bias)
         return logits
 
 
-def _bounded(values: Tensor) -> bool:
-    """Whether the exponentials of two such values, and their product, can be told from nothing and from infinity."""
+def _safe_to_exponentiate(values: Tensor) -> bool:
+    """Whether exponentials of two such values, and their product, neither vanish nor overflow."""
     return bool(values.numel() == 0 or values.abs().max() <= LARGEST)
 
 
 def _lstm_step(gates: Tensor, cell: Tensor) -> Carry:
-    let_in, forget, candidate, let_out = gates.chunk(4, 1)
-    cell = forget.sigmoid() * cell + let_in.sigmoid() * candidate.tanh()
-    return Carry(let_out.sigmoid() * cell.tanh(), cell)
+    into, forget, candidate, out = gates.chunk(4, 1)
+    cell = forget.sigmoid() * cell + into.sigmoid() * candidate.tanh()
+    return Carry(out.sigmoid() * cell.tanh(), cell)

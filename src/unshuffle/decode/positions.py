@@ -13,8 +13,8 @@ from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.search.allowed import constraints_of
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys, content_ranks
-from unshuffle.decode.search.follow import Followed
-from unshuffle.decode.search.tables import TableMemory, led_by, order_log_probability
+from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
@@ -72,8 +72,8 @@ class Positions(nn.Module):
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Log-probability of each choice, place by place, among the sentences not yet used."""
-        followed = Followed.of(graph, gold)
-        return followed.log_probabilities(self.table(states, graph)[followed.document, followed.step])
+        given = GivenOrders.of(graph, gold)
+        return given.log_probabilities(self.table(states, graph)[given.document, given.step])
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Cross-entropy of each place's sentence plus that of each sentence's place, the exclusive loss; per document.
@@ -81,10 +81,10 @@ class Positions(nn.Module):
         The released program leaves sentences of earlier places out of the first, as suits its greedy choice. The best
         assignment compares whole rows and columns, so both are over all sentences and places here.
         """
-        followed = Followed.of(graph, gold)
+        given = GivenOrders.of(graph, gold)
         there = sentence_mask(graph)
         table = self.table(states, graph)
-        chosen = followed.document, followed.step, followed.target
+        chosen = given.document, given.step, given.target
         rows = torch.log_softmax(table.masked_fill(~there[:, None], -torch.inf), 2)[chosen]
         columns = torch.log_softmax(table.masked_fill(~there[:, :, None], -torch.inf), 1)[chosen]
         return -(rows + self.config.exclusive_weight * columns).sum() / graph.documents
@@ -107,5 +107,5 @@ class Positions(nn.Module):
             scores = table[document, :size, :size].detach()
             rules = constraints_of(search.allowed, document, size)
             order = by_positions(scores.t().cpu().double().numpy(), constraints=rules, tie_key=key.numpy()).order
-            found.append(led_by(order, order_log_probability(scores, order), more, search.keep))
+            found.append(with_first(order, order_log_probability(scores, order), more, search.keep))
         return found

@@ -1,4 +1,4 @@
-"""One score a sentence, highest first (Kumar et al., AAAI 2020: RankTxNet; Zhu et al., AAAI 2021: ConsGraph)."""
+"""One score per sentence, highest first (Kumar et al., AAAI 2020: RankTxNet; Zhu et al., AAAI 2021: ConsGraph)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.nn import functional
 from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.tables import TableMemory, order_log_probability
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
@@ -25,7 +25,7 @@ from unshuffle.layers.segments import scatter_sum
 
 @dataclass(frozen=True, kw_only=True)
 class ScoresConfig:
-    """Score of each sentence and the loss that teaches it; listwise was best in the paper."""
+    """Scores and their loss; listwise was best in the paper."""
 
     hidden: Annotated[int, Ge(0)] = 0
     """Width of the hidden layer; 0 takes the width of the sentence states."""
@@ -38,7 +38,7 @@ class ScoresConfig:
 
 @decoders.register("scores", ScoresConfig)
 class Scores(nn.Module):
-    """Sorts by score; an order's probability is Plackett and Luce's, whichever loss the scores were trained by."""
+    """Sorts by score; orders have Plackett-Luce probabilities, whichever loss trained the scores."""
 
     order_sensitive = False
 
@@ -54,9 +54,9 @@ class Scores(nn.Module):
         return scores
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice: the softmax over those that are left."""
-        followed = Followed.of(graph, gold)
-        return followed.log_probabilities(pad_documents(self.scores(states), graph)[followed.document])
+        """Log-probability of each choice: the softmax over the sentences that are left."""
+        given = GivenOrders.of(graph, gold)
+        return given.log_probabilities(pad_documents(self.scores(states), graph)[given.document])
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """The configured loss, summed over a document's choices or averaged over its pairs or sentences."""
@@ -81,7 +81,7 @@ class Scores(nn.Module):
         return TableMemory(pad_documents(self.scores(states), graph)[:, None])  # (documents, 1, longest)
 
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
-        """By falling score; several orders, or orders under constraints, by beam search."""
+        """By decreasing score; several orders, or orders under constraints, by beam search."""
         memory, content = self.memory(states, graph), content_ranks(states, graph)
         if search.keep > 1 or search.allowed is not None:
             return beam_search(memory, graph.sizes, search, content)

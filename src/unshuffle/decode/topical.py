@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
 from unshuffle.decode.search.beam import Prefix
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
@@ -24,23 +24,23 @@ class TopicalPointerConfig:
     """Pointer with topical matching."""
 
     topics: Annotated[int, Ge(1)] = 100
-    """How many topics the topic model has."""
+    """Number of topics of the topic model."""
     attention_width: Annotated[int, Ge(0)] = 0
     """Width of the attention's hidden layer; 0 takes the width of the sentence states."""
     match_width: Annotated[int, Ge(0)] = 0
-    """Width in which two sentences are compared; 0 takes the width of the sentence states."""
+    """Width of the match of two sentences; 0 takes the width of the sentence states."""
     start: Literal["zero", "document"] = "zero"
-    """The LSTM starts from nothing, as no vector stands for the paragraph, or from the document state."""
+    """Initial state of the LSTM: zero, since the paper has no paragraph vector, or the document state."""
 
 
 @decoders.register("topical_pointer", TopicalPointerConfig)
 class TopicalPointer(Pointer):
     """The pointer's score of a candidate plus v tanh(A [current; topics] + B [candidate; topics]).
 
-    Only the paper's abstract was at hand. From it: attention to the sentence vectors themselves, no paragraph vector,
+    Only the paper's abstract was available. From it: attention to the sentence vectors themselves, no paragraph vector,
     a local match of the current sentence with each candidate, both enriched with topics. Assumed: topics are joined
     to encoder vectors, the match is additive like the pointer's and added to its score, the LSTM is the pointer's,
-    and before the first choice the current sentence is a learnt nothing (the bias of A).
+    and before the first choice the bias of A stands for the current sentence.
     """
 
     def __init__(self, config: TopicalPointerConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
@@ -53,36 +53,36 @@ class TopicalPointer(Pointer):
         self.match = nn.Linear(match, 1, bias=False)
 
     def matches(self, states: States, graph: GraphBatch) -> Tensor:
-        """(documents, longest + 1, longest): by what is current, first nothing, then each sentence, and candidate."""
+        """(documents, longest + 1, longest): by current sentence (first none, then each) and candidate."""
         topics = states.encoded.topics
         if topics is None or topics.shape[1] != self.config.topics:
             found = "none" if topics is None else f"{topics.shape[1]}"
             raise ConfigError(
-                f"decoder.topics: it expects {self.config.topics} topics a sentence and got {found}. "
+                f"decoder.topics: it expects {self.config.topics} topics per sentence and got {found}. "
                 "Use a sentence encoder with topics, and a topic model of that size."
             )
         enriched = torch.cat([states.encoded.sentences, topics.to(states.encoded.sentences)], 1)
         current = pad_documents(self.current(enriched), graph)
-        nothing = self.current.bias.expand(graph.documents, 1, -1)
+        none = self.current.bias.expand(graph.documents, 1, -1)
         candidate = pad_documents(self.candidate(enriched), graph)
-        both = torch.cat([nothing, current], 1)[:, :, None] + candidate[:, None]
+        both = torch.cat([none, current], 1)[:, :, None] + candidate[:, None]
         scores: Tensor = self.match(torch.tanh(both)).squeeze(-1)
         return scores
 
-    def started(self, states: States) -> States:
-        """The states with what the LSTM starts from."""
+    def with_start(self, states: States) -> States:
+        """The states with the LSTM's initial state as document states."""
         if self.config.start == "document":
             return states
         return replace(states, documents=torch.zeros_like(states.documents))
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice when the given order is followed."""
-        followed = Followed.of(graph, gold)
-        hidden = self.follow(self.started(states), graph, followed.order)
-        logits = self.attend(hidden, pad_documents(self.keys(states), graph)[followed.document])
-        before = torch.cat([followed.target.new_zeros(1), followed.target[:-1] + 1])
-        before = torch.where(followed.step > 0, before, 0)  # 0 is nothing
-        return followed.log_probabilities(logits + self.matches(states, graph)[followed.document, before])
+        """Log-probability of each choice of a given order."""
+        given = GivenOrders.of(graph, gold)
+        hidden = self.follow(self.with_start(states), graph, given.order)
+        logits = self.attend(hidden, pad_documents(self.keys(states), graph)[given.document])
+        before = torch.cat([given.target.new_zeros(1), given.target[:-1] + 1])
+        before = torch.where(given.step > 0, before, 0)  # 0 is none
+        return given.log_probabilities(logits + self.matches(states, graph)[given.document, before])
 
     def memory(self, states: States, graph: GraphBatch) -> TopicalMemory:
         """Everything that does not depend on what has been chosen."""
@@ -93,7 +93,7 @@ class TopicalMemory(PointerMemory):
     """The pointer's memory and all matches."""
 
     def __init__(self, pointer: TopicalPointer, states: States, graph: GraphBatch) -> None:
-        super().__init__(pointer, pointer.started(states), graph)
+        super().__init__(pointer, pointer.with_start(states), graph)
         self.matches = pointer.matches(states, graph)
 
     def logits(self, carry: Carry, prefix: Prefix) -> Tensor:

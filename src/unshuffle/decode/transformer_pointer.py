@@ -9,12 +9,10 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Found, Gold, Search, decoders
-from unshuffle.decode.search.beam import beam_search
-from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.follow import Followed
-from unshuffle.decode.search.prefix_memory import PrefixMemory
+from unshuffle.decode.contracts import decoders
 from unshuffle.decode.transformer.blocks import FusedBlock, PrefixDecoder, place_codes
+from unshuffle.decode.transformer.generator import Generator
+from unshuffle.decode.transformer.prefix_memory import PrefixMemory
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.padding import pad_documents, sentence_mask
@@ -29,17 +27,16 @@ class TransformerPointerConfig:
     heads: Annotated[int, Ge(1)] = 4
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.15
     places: bool = False
-    """Whether inputs are told at which place they stand; HAN tells only what came before what."""
+    """Whether position codes are added to the inputs; HAN has none."""
 
 
 @decoders.register("transformer_pointer", TransformerPointerConfig)
-class TransformerPointer(nn.Module):
-    """Inputs are encoder vectors, what is looked at and pointed at are sentence states; a learnt vector starts.
+class TransformerPointer(Generator):
+    """Reads encoder vectors of the sentences chosen, attends to sentence states and points at one of them.
 
-    HAN's start is a sentence of its own that also means the end; here every order ends when nothing is left.
+    HAN starts from a pseudo-sentence that also marks the end. Here a learned vector starts, and an order ends when no
+    sentence is left.
     """
-
-    order_sensitive = False
 
     def __init__(
         self, config: TransformerPointerConfig, *, width: int, encoded_width: int, pair_width: int = 0
@@ -75,16 +72,3 @@ class TransformerPointer(nn.Module):
             codes=codes if self.config.places else torch.zeros_like(codes),
             score=point,
         )
-
-    def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice when the given order is followed."""
-        followed = Followed.of(graph, gold)
-        return followed.log_probabilities(self.memory(states, graph).follow(followed))
-
-    def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Negative log-likelihood of the true order, per document."""
-        return -self.transitions(states, graph, gold).sum() / graph.documents
-
-    def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
-        """Beam search over all documents at once."""
-        return beam_search(self.memory(states, graph), graph.sizes, search, content_ranks(states, graph))

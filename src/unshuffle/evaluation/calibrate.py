@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,10 +15,12 @@ from unshuffle.evaluation.reliability import Reliability, reliability
 from unshuffle.evaluation.results import command_line, commit, versions
 from unshuffle.metrics.orders import tau
 from unshuffle.metrics.summary import OrderPair
+from unshuffle.result import Ordering
 from unshuffle.seeds import derived
 from unshuffle.system.assemble import pieces_per_sentence
 from unshuffle.system.calibration import WEIGHTS, Calibration, Evidence
 from unshuffle.system.orderer import Orderer
+from unshuffle.system.pair_chances import pair_evidence, scaled
 from unshuffle.text.document import Document
 
 FEWEST = 20
@@ -30,8 +31,12 @@ STEPS = 50
 LEAST_BLOCK = 0.02
 """Share of all weight that a point of the monotone curve rests on at least, so that no few documents make one."""
 
+DISTANCES = tuple(number / 4 for number in range(13))
+"""Weights of distance that are tried."""
 ENOUGH = 0.8
 """Share of right pairs that orders must have on average for `keep_if_unsure="auto"` to take them."""
+CONFIDENCES = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+"""Thresholds that the report compares."""
 
 Method = Literal["logistic", "isotonic"]
 FloatArray = NDArray[np.float64]
@@ -44,6 +49,31 @@ class Observed:
     evidence: Evidence
     share: float
     """Of rightly ordered pairs."""
+    pairs: ObservedPairs | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedPairs:
+    """The pairs of one order, as the order has them."""
+
+    odds: FloatArray  # (pairs,) log-odds of their shares among the orders found
+    distance: FloatArray  # (pairs,) logarithm of how far apart they stand
+    right: FloatArray  # (pairs,) 1 where the true order has them the same way round
+
+    def chances(self, confidence: float, weight: float) -> FloatArray:
+        """(pairs,) calibrated."""
+        return scaled(self.odds + weight * self.distance, confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdRow:
+    """What `keep_if_unsure` does at one confidence."""
+
+    confidence: float
+    taken: float
+    """Share of the orders that have at least this confidence."""
+    right: float | None
+    """Share of their pairs that are right; None where there are no such orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +83,10 @@ class Fitted:
     calibration: Calibration
     before: dict[str, Reliability]
     after: dict[str, Reliability]
+    pairs: dict[str, float]
+    """Expected calibration error of the pair probabilities."""
+    thresholds: tuple[ThresholdRow, ...] = ()
+    """What a few thresholds of `keep_if_unsure` would do."""
 
 
 def calibrated(
@@ -71,12 +105,15 @@ def calibrated(
         raise DataError(f"calibrate: there are too few documents. Give at least {2 * FEWEST} of two sentences or more.")
     weighed = [(one, 1 / len(some)) for some in fit.values() if some for one in some]
     calibration = fit_calibration([one for one, _ in weighed], [weight for _, weight in weighed], method=method)
+    calibration = replace(calibration, distance=fit_distance(calibration, weighed))
     unseen = [(one, 1 / len(some)) for some in held.values() for one in some]
     calibration = replace(calibration, keep_below=keep_below(calibration, unseen))
     return Fitted(
         calibration,
         before={name: _reliability(some, None) for name, some in held.items()},
         after={name: _reliability(some, calibration) for name, some in held.items()},
+        pairs={name: pair_error(some, calibration) for name, some in held.items()},
+        thresholds=thresholds(calibration, unseen),
     )
 
 
@@ -87,11 +124,13 @@ def report(found: Fitted) -> dict[str, Any]:
         "commit": commit(),
         "versions": versions(),
         "calibration": found.calibration.write(),
+        "thresholds": [asdict(row) for row in found.thresholds],
         "texts": {
             name: {
                 "documents": found.after[name].documents,
                 "error_as_found": round(found.before[name].error, 4),
                 "error_calibrated": round(found.after[name].error, 4),
+                "error_of_pairs": round(found.pairs[name], 4),
             }
             for name in found.after
         },
@@ -106,11 +145,54 @@ def observe(orderer: Orderer, documents: Iterable[Document], *, seed: int = 1) -
     for ordering, (document, permutation) in zip(raw.order_many(one for one, _ in drawn), drawn, strict=True):
         gold = tuple(np.argsort(permutation).tolist())
         order = OrderPair(ordering.order, gold, document.sentences).aligned()
-        log_probability = math.log(max(ordering.probability, 1e-300))
+        log_probability = ordering.n_best[0].log_probability
         words = [encoded.ids for encoded in orderer.model.preparer.tokenizer.encode(document.sentences)]
         evidence = Evidence(ordering.confidence, log_probability, len(order), pieces_per_sentence(words))
-        found.append(Observed(evidence, (1 + tau(order, gold)) / 2))
+        found.append(Observed(evidence, (1 + tau(order, gold)) / 2, _observed_pairs(ordering, order, gold)))
     return found
+
+
+def _observed_pairs(ordering: Ordering, order: Sequence[int], gold: Sequence[int]) -> ObservedPairs:
+    size = len(order)
+    shares = np.zeros((size, size))
+    for pair in ordering.pairs:
+        shares[pair.first, pair.second], shares[pair.second, pair.first] = pair.probability, 1 - pair.probability
+    odds = pair_evidence(ordering.order, shares, 0.0)
+    first, second = np.triu_indices(size, 1)
+    true = np.argsort(gold)[np.asarray(order)]  # true place of the k-th sentence of the order
+    return ObservedPairs(odds, np.log(second - first), (true[first] < true[second]).astype(np.float64))
+
+
+def fit_distance(calibration: Calibration, weighed: Sequence[tuple[Observed, float]]) -> float:
+    """The weight of distance under which the right pairs are most probable; documents weigh as told."""
+    told = [(one.pairs, calibration.confidence(one.evidence), weight) for one, weight in weighed if one.pairs]
+    losses = {
+        candidate: sum(
+            weight * _log_loss(pairs.chances(confidence, candidate), pairs.right) for pairs, confidence, weight in told
+        )
+        for candidate in DISTANCES
+    }
+    return min(losses, key=losses.__getitem__) if told else 0.0
+
+
+def pair_error(observed: Sequence[Observed], calibration: Calibration, bins: int = 10) -> float:
+    """Expected calibration error of the pairs of all documents together."""
+    told = [
+        (one.pairs.chances(calibration.confidence(one.evidence), calibration.distance), one.pairs.right)
+        for one in observed
+        if one.pairs is not None
+    ]
+    if not told:
+        return 0.0
+    chance, right = (np.concatenate(rows) for rows in zip(*told, strict=True))
+    member = np.minimum((chance * bins).astype(np.int64), bins - 1)
+    gaps = [abs(chance[member == at].sum() - right[member == at].sum()) for at in range(bins)]
+    return float(sum(gaps) / len(chance))
+
+
+def _log_loss(chance: FloatArray, right: FloatArray) -> float:
+    sure = np.clip(np.where(right > 0, chance, 1 - chance), 1e-6, 1.0)
+    return float(-np.log(sure).mean())
 
 
 def fit_calibration(
@@ -139,6 +221,19 @@ def keep_below(calibration: Calibration, weighed: Sequence[tuple[Observed, float
     last = np.append(np.diff(said[surest]) < 0, True)  # equal confidences are taken or left together
     enough = np.flatnonzero(last & (mean >= ENOUGH))
     return float(said[surest][enough[-1]]) if len(enough) else 1.0
+
+
+def thresholds(calibration: Calibration, weighed: Sequence[tuple[Observed, float]]) -> tuple[ThresholdRow, ...]:
+    """The share of orders at or above each of a few confidences, and how much of them is right."""
+    said = np.array([calibration.confidence(one.evidence) for one, _ in weighed])
+    weight = np.array([each for _, each in weighed])
+    share = np.array([one.share for one, _ in weighed])
+    rows = []
+    for confidence in CONFIDENCES:
+        taken = weight * (said >= confidence)
+        right = round(float(taken @ share / taken.sum()), 4) if taken.any() else None
+        rows.append(ThresholdRow(confidence, round(float(taken.sum() / weight.sum()), 4), right))
+    return tuple(rows)
 
 
 def logistic(features: FloatArray, share: FloatArray, weight: FloatArray) -> FloatArray:

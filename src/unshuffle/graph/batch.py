@@ -1,4 +1,4 @@
-"""Documents laid end to end, their nodes numbered through. Nothing is padded."""
+"""Documents concatenated into one graph with flat node numbers; nothing is padded."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from unshuffle.graph.build import Graph
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A document made ready once and collated many times: word numbers and graph."""
+    """A prepared document, collated many times: word numbers and graph."""
 
     id: str
-    words: tuple[NDArray[np.int64], ...]  # one array of word numbers a sentence
+    words: tuple[NDArray[np.int64], ...]  # one array of word numbers per sentence
     graph: Graph
     entity_words: NDArray[np.int64]  # (entities,) word number of each entity
     spans: NDArray[np.int64]  # (2, spans) mention, place of a word piece of it in its sentence
@@ -37,7 +37,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The words of all distinct sentences, end to end; equal sentences are encoded once."""
+    """The words of all distinct sentences, concatenated; equal sentences are encoded once."""
 
     ids: Tensor  # (words,)
     lengths: Tensor  # (distinct,)
@@ -60,17 +60,17 @@ class GraphBatch:
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         return len(self.sizes)
 
     @property
     def sentences(self) -> int:
-        """How many sentences all documents have."""
+        """Number of sentences of all documents."""
         return len(self.document_of_sentence)
 
     @property
     def entities(self) -> int:
-        """How many entities all documents have."""
+        """Number of entities of all documents."""
         return len(self.document_of_entity)
 
     @property
@@ -92,17 +92,17 @@ class Batch:
     entity_words: Tensor  # (entities,)
     spans: Tensor  # (2, spans) mention, flat word
     topics: Tensor | None  # (sentences, topics)
-    weights: Tensor | None  # (pairs,) link weights known beforehand, in place of a refiner's
+    weights: Tensor | None  # (pairs,) precomputed link weights, used instead of a refiner's
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
-        return moved(self, device)
+        return to_device(self, device)
 
 
 Holder = TypeVar("Holder")
 
 
-def moved(holder: Holder, device: torch.device | str) -> Holder:
+def to_device(holder: Holder, device: torch.device | str) -> Holder:
     """A frozen dataclass of tensors (and of such dataclasses) on another device."""
     fields = {}
     for name in holder.__dataclass_fields__:  # type: ignore[attr-defined]
@@ -110,12 +110,12 @@ def moved(holder: Holder, device: torch.device | str) -> Holder:
         if isinstance(value, Tensor):
             fields[name] = value.to(device)
         elif hasattr(value, "__dataclass_fields__"):
-            fields[name] = moved(value, device)
+            fields[name] = to_device(value, device)
     return replace(holder, **fields)  # type: ignore[type-var]
 
 
 def collate(items: Sequence[Item]) -> Batch:
-    """Numbers the nodes of all documents through."""
+    """Concatenates documents and shifts their node numbers."""
     sizes = np.array([item.graph.sentences for item in items], np.int64)
     entity_counts = np.array([len(item.graph.words) for item in items], np.int64)
     first_sentence = sizes.cumsum() - sizes

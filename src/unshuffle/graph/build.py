@@ -24,7 +24,7 @@ class GraphConfig:
     links: Literal["entities", "all"] = "entities"
     """`entities`: sentences that share an entity are linked, as in the paper. `all`: every pair is."""
     all_up_to: Annotated[int, Ge(2)] = 64
-    """With `all`: longer documents link sentences that share an entity, because pairs grow with the square."""
+    """With `all`: longer documents only link sentences that share an entity, since pairs grow quadratically."""
     relations: Literal["none", "vectors", "file"] = "none"
     """Where entity-entity relations come from: word vectors, a file of pairs, or nowhere."""
     relation_threshold: float = 0.5
@@ -32,7 +32,7 @@ class GraphConfig:
     relation_file: str = ""
     """With `relations = "file"`: lines of word, word, similarity, separated by tabs."""
     topics: Annotated[int, Ge(0)] = 0
-    """Topics of a topic model that is fitted to the training sentences; 0 for none."""
+    """Number of topics of a topic model fitted to the training sentences; 0 for none."""
     entities: EntityRule = field(default_factory=EntityRule)
 
 
@@ -51,7 +51,7 @@ class Graph:
     weights: NDArray[np.float32] | None = None  # (pairs,) chance that a pair's first sentence comes first
 
     def permuted(self, permutation: Sequence[int] | Indices) -> Graph:
-        """The same graph with sentence `permutation[k]` at place k; pairs are oriented anew by the new index."""
+        """The same graph with sentence `permutation[k]` at place k; pairs are reoriented by the new index."""
         place = np.empty(self.sentences, np.int64)
         place[np.asarray(permutation, np.int64)] = np.arange(self.sentences)
         moved = place[self.pairs]

@@ -31,7 +31,7 @@ class Preparer:
     """Whether to find the word pieces of each mention, for encoders whose entities are contextual."""
 
     def items(self, documents: Iterable[Document]) -> Iterator[Item]:
-        """One item a document."""
+        """One item per document."""
         for document in documents:
             yield self.item(document)
 

@@ -24,7 +24,7 @@ class Related:
 
 
 Relatedness = Callable[[Sequence[str]], Related]
-"""Takes the words of a document's entities, says which are related."""
+"""From the words of a document's entities to the related pairs."""
 
 
 def no_relations(words: Sequence[str]) -> Related:
@@ -61,7 +61,7 @@ class FileRelatedness:
 
     @classmethod
     def read(cls, path: Path, threshold: float) -> FileRelatedness:
-        """Reads the file whole; it is a resource like a dictionary."""
+        """Reads the whole file into memory."""
         similarities: dict[tuple[str, str], float] = {}
         try:
             lines = path.read_text(encoding="utf-8").split("\n")
@@ -88,7 +88,7 @@ class FileRelatedness:
         write_text(path, "".join(rows))
 
     def __call__(self, words: Sequence[str]) -> Related:
-        """Looks every pair of words up, whichever comes first in the file."""
+        """Looks up every pair of words, in either order."""
         found = [
             (first, second, self.similarities.get((min(one, other), max(one, other)), 0.0))
             for first, one in enumerate(words)

@@ -1,4 +1,4 @@
-"""Some documents of a batch, so that those that are done cost nothing more."""
+"""Some documents of a batch, so that finished ones cost nothing more."""
 
 from __future__ import annotations
 

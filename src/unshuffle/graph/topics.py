@@ -21,7 +21,7 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 VOCABULARY, MATRIX = "topics.json", "topics.safetensors"
 STEPS = 100
 SMALL_CHANGE = 1e-3
-"""Inference of a sentence ends after so many steps, or when its topics move less than this on average."""
+"""Inference ends after STEPS steps, or when topics change less than this on average."""
 
 
 class TopicModel(Protocol):
@@ -34,15 +34,15 @@ class TopicModel(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LDAConfig:
-    """How topics are learnt from the sentences of a corpus."""
+    """How topics are learned from the sentences of a corpus."""
 
     topics: Annotated[int, Ge(2)] = 100
     minimum_count: Annotated[int, Ge(1)] = 5
-    """A word must be in this many sentences."""
+    """Words in fewer sentences are left out."""
     most_common: Annotated[float, Gt(0), Le(1)] = 0.1
-    """A word in a larger share of the sentences says nothing of a topic."""
+    """Words in a larger share of the sentences are left out."""
     passes: Annotated[int, Ge(1)] = 10
-    """How often the corpus is gone through."""
+    """Passes over the corpus."""
     seed: int = 0
 
 
@@ -50,9 +50,9 @@ class LDAConfig:
 class LDATopics:
     """Latent Dirichlet allocation (Blei et al., 2003): a sentence is a mixture of topics, a topic a mixture of words.
 
-    Assumptions, as only the abstract of Oh et al. could be read: topics are learnt from and inferred for single
+    Assumptions, since only the abstract of Oh et al. was available: topics are learned from and inferred for single
     sentences (the paper's TGCM-S), words are lowercased and of three letters or more, very rare and very common ones
-    are left out, and the prior of a topic is 1 / topics. A sentence of which no word is known has all topics equally.
+    are left out, and the prior of a topic is 1 / topics. A sentence without known words has all topics equally.
     """
 
     words: tuple[str, ...]
@@ -120,9 +120,9 @@ class LDATopics:
             words, prior = tuple(str(word) for word in content["words"]), float(content["prior"])
             matrix = load_file(folder / MATRIX)["topics"].astype(np.float32)
         except (OSError, ValueError, KeyError, TypeError, RecursionError, SafetensorError) as error:
-            raise ConfigError(f"{folder}: its topics cannot be read ({error}). Take the whole model folder.") from None
+            raise ConfigError(f"{folder}: its topics cannot be read ({error}). Copy the whole model folder.") from None
         if matrix.ndim != 2 or matrix.shape[1] != len(words):
-            raise ConfigError(f"{folder}: topics and their words do not fit. Take the whole model folder.")
+            raise ConfigError(f"{folder}: topics and words do not match. Copy the whole model folder.")
         return cls(words, matrix, prior)
 
     def _infer(self, sentence: str) -> NDArray[np.float32]:

@@ -1,1 +1,1 @@
-"""Layers that parts share: recurrent units, dropout, operations over rows that belong together."""
+"""Layers that parts share: recurrent units, dropout, operations on segments of rows."""

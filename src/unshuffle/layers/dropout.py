@@ -1,34 +1,34 @@
-"""Dropout that throws a byte a value: torch draws a whole random number, which costs a processor five times as much."""
+"""Dropout that draws one random byte per value: torch draws a whole number, which takes a CPU five times as long."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-SIDES = 256
-"""What a byte can say; a share of 0.5 is exact, any other is rounded to the nearest 1/256."""
+LEVELS = 256
+"""Values of a byte; a rate of 0.5 is exact, any other is rounded to the nearest 1/256."""
 
 
 class Dropout(nn.Module):
-    """Sets a share of the values to nothing while training and scales the others up, so that the mean stays."""
+    """Zeroes values at random while training and scales the others up, so that the mean stays the same."""
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, rate: float) -> None:
         super().__init__()
-        self.lost = round(share * SIDES)
-        self.share = self.lost / SIDES
-        if self.lost >= SIDES:
-            raise ValueError(f"a dropout of {share} leaves nothing: choose one below 1")
+        self.dropped = round(rate * LEVELS)
+        self.rate = self.dropped / LEVELS
+        if self.dropped >= LEVELS:
+            raise ValueError(f"a dropout rate of {rate} leaves nothing: choose one below 1")
 
     def forward(self, values: Tensor) -> Tensor:
         """Of any shape."""
-        if not self.training or self.lost == 0:
+        if not self.training or self.dropped == 0:
             return values
         count = values.numel()
-        words = torch.empty(count // 8 + 1, dtype=torch.int64, device=values.device).random_(-(2**63), None)
-        coins = words.view(torch.uint8)[:count].view(values.shape)
-        kept = (coins >= self.lost).to(values.dtype).mul_(1 / (1 - self.share))
+        numbers = torch.empty(count // 8 + 1, dtype=torch.int64, device=values.device).random_(-(2**63), None)
+        drawn = numbers.view(torch.uint8)[:count].view(values.shape)
+        kept = (drawn >= self.dropped).to(values.dtype).mul_(1 / (1 - self.rate))
         return values * kept
 
     def extra_repr(self) -> str:
-        """What print(module) shows."""
-        return f"share={self.share:g}"
+        """Shown by print(module)."""
+        return f"rate={self.rate:g}"

@@ -1,4 +1,4 @@
-"""Word vectors that start from GloVe and are trained on; entities share them (reference: SE-GRN)."""
+"""Trained word vectors that may start from GloVe; entities share them, as in SE-GRN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The common start and end of all rankers of pair probabilities: labels by content, and back to the input's."""
+"""What all rankers of pair probabilities share: sentences labelled by content, and input indices in the result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from unshuffle.rank.constraints import Constraints
-from unshuffle.rank.ranking import CLIP, FloatArray, IntArray, Ranking, checked, log_weights, order_score
+from unshuffle.rank.ranking import FloatArray, IntArray, Ranking, checked, log_weights, order_score
 from unshuffle.rank.rules import Rules
 from unshuffle.rank.ties import content_order
 
@@ -37,7 +37,6 @@ def arrange(
     probability: ArrayLike,
     constraints: Constraints | None = None,
     tie_key: ArrayLike | None = None,
-    clip: float = CLIP,
 ) -> Arranged:
     """Checks the probabilities and renumbers the sentences by content."""
     matrix = checked(probability)
@@ -45,4 +44,4 @@ def arrange(
     rules = Rules.free(len(matrix)) if constraints is None else constraints.rules(len(matrix)).relabelled(labels)
     # Renumbered before any arithmetic: sums in another order would round differently and so break ties.
     matrix = matrix[labels][:, labels]
-    return Arranged(matrix, log_weights(matrix, clip), rules, labels)
+    return Arranged(matrix, log_weights(matrix), rules, labels)

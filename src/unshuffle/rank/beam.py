@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from unshuffle.errors import ConfigError
 from unshuffle.rank.arrange import Arranged, arrange
 from unshuffle.rank.constraints import Constraints
-from unshuffle.rank.ranking import CLIP, Ranking
+from unshuffle.rank.ranking import Ranking
 
 WIDTH = 128
 
@@ -17,29 +17,25 @@ def by_beam(
     probability: ArrayLike,
     *,
     width: int = WIDTH,
-    look_ahead: bool = False,
     constraints: Constraints | None = None,
     tie_key: ArrayLike | None = None,
-    clip: float = CLIP,
 ) -> Ranking:
     """The best of the orders kept when each step keeps `width` prefixes by their sum of log p.
 
-    As in the paper a prefix is judged by the pairs inside it, so a sentence put too early costs nothing until others
-    follow; with `look_ahead` it is also judged by its pairs with all sentences left, which then must come later.
+    As in the paper, a prefix is judged by the pairs inside it, so a sentence placed too early costs nothing until
+    others follow.
     """
     if width < 1:
         raise ConfigError(f"beam: width is {width}. Give at least 1.")
-    task = arrange(probability, constraints, tie_key, clip)
-    return task.ranking(_search(task, width, look_ahead))
+    task = arrange(probability, constraints, tie_key)
+    return task.ranking(_search(task, width))
 
 
-def _search(task: Arranged, width: int, look_ahead: bool) -> list[int]:
+def _search(task: Arranged, width: int) -> list[int]:
     sentences = len(task)
     prefix = np.zeros((1, 0), dtype=np.intp)  # (prefixes, length)
     used = np.zeros((1, sentences), dtype=np.bool_)
-    # What each sentence would add: its pairs with those before it, or with those left after it; both add up alike.
-    gain = task.weight.sum(1)[None] if look_ahead else np.zeros((1, sentences))
-    change = -task.weight.T if look_ahead else task.weight
+    gain = np.zeros((1, sentences))  # what each sentence would add: its pairs with those before it
     score = np.zeros(1)
     for _ in range(sentences):
         may = task.rules.allowed(used) if task.rules.bind else ~used
@@ -51,5 +47,5 @@ def _search(task: Arranged, width: int, look_ahead: bool) -> list[int]:
         prefix = np.column_stack([prefix[parent], chosen])
         used = used[parent]
         used[np.arange(len(top)), chosen] = True
-        gain = gain[parent] + change[chosen]
+        gain = gain[parent] + task.weight[chosen]
     return [int(sentence) for sentence in prefix[0]]

@@ -1,4 +1,4 @@
-"""One door to all rankers of pair probabilities."""
+"""One entry point to all rankers of pair probabilities."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def rank(
     constraints: Constraints | None = None,
     tie_key: ArrayLike | None = None,
 ) -> Ranking:
-    """An order from the chances that row comes before column; "kemeny" is exact up to 14 sentences, above it "eades".
+    """An order from the chances that row comes before column; above 14 sentences "kemeny" falls back to "eades".
 
-    Equals are told apart by `tie_key`, a number of each sentence's content, or else by the probabilities alone.
+    Ties are broken by `tie_key`, one number per sentence that depends on its content, or else by the probabilities.
     """
     if method not in _RANKERS:
         raise ConfigError(f"rank has no method '{method}'. Known: {', '.join(METHODS)}.")

@@ -10,7 +10,7 @@ from unshuffle.rank.constraints import Constraints
 from unshuffle.rank.ranking import FloatArray, Ranking
 
 DIGITS = 12
-"""Row sums that agree so far are equal; the rest is rounding."""
+"""Row sums that agree to this many digits are equal; the rest is rounding."""
 
 
 def row_sums(probability: FloatArray) -> FloatArray:
@@ -22,7 +22,7 @@ def row_sums(probability: FloatArray) -> FloatArray:
 def by_borda(
     probability: ArrayLike, *, constraints: Constraints | None = None, tie_key: ArrayLike | None = None
 ) -> Ranking:
-    """The sentences by falling row sum of p (Borda's rule)."""
+    """The sentences by decreasing row sum of p (Borda's rule)."""
     task = arrange(probability, constraints, tie_key)
     wanted = np.argsort(-row_sums(task.probability), kind="stable")
     return task.ranking(task.rules.nearest(wanted.tolist()))

@@ -20,7 +20,7 @@ Compare = Callable[[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class ComparedRanking(Ranking):
-    """A ranking, and what it took to get it."""
+    """A ranking and the number of calls it took."""
 
     calls: int
     """How often the judge was asked; answers remembered from before are not counted."""
@@ -41,9 +41,9 @@ class PairRanker:
         infer: bool = True,
         remembered: int = 100_000,
     ) -> None:
-        """Budget counts the calls for one document (None: all pairs); `two_sided` asks each pair both ways, two calls.
+        """`budget` is the number of calls per document (None: all pairs); `two_sided` asks about each pair twice.
 
-        `infer` fills pairs that were not asked from chains of those that were; `remembered` answers are kept.
+        `infer` fills in pairs that were not asked from chains of answers; at most `remembered` answers are kept.
         """
         if budget is not None and budget < 0:
             raise ConfigError(f"budget: it is {budget}. Give 0 or more calls, or None for all pairs.")
@@ -56,7 +56,7 @@ class PairRanker:
         self._answers: dict[tuple[str, str], float] = {}
 
     def order(self, sentences: Sequence[str], *, constraints: Constraints | None = None) -> ComparedRanking:
-        """The best order that the answers within the budget tell."""
+        """The best order given the answers that the budget allows."""
         keys = text_keys(sentences)
         labels = np.argsort(keys, kind="stable")  # asked in the order of content, so that shuffling changes nothing
         texts = [sentences[at] for at in labels]
@@ -78,7 +78,7 @@ class PairRanker:
         return self._answers.get((first, second))
 
     def ask(self, first: str, second: str) -> float:
-        """Asks the judge, checks and remembers what it says."""
+        """Asks the judge, checks its answer and remembers it."""
         given = self.compare(first, second)
         try:
             answer = float(given)
@@ -117,7 +117,7 @@ class _Asking:
         return len(open_questions) <= self.ranker.budget
 
     def pair(self, first: int, second: int) -> float | None:
-        """The chance that one sentence comes before another, or None where the budget does not reach."""
+        """The chance that one sentence comes before another, or None once the budget is spent."""
         one, other = self.texts[first], self.texts[second]
         if one == other:
             return 0.5

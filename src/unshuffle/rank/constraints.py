@@ -30,7 +30,7 @@ class Constraints:
         return in_place and all(first < second for first, second in self.before)
 
     def rules(self, sentences: int) -> Rules:
-        """The constraints of a document of so many sentences, checked that some order meets them all."""
+        """The constraints for a document of this many sentences, after checking that some order meets them all."""
         pairs = self._pairs(sentences)
         required = np.zeros((sentences, sentences), dtype=np.bool_)
         for first, second in pairs:
@@ -39,7 +39,7 @@ class Constraints:
             required |= required[:, middle, None] & required[middle]
         for first, second in pairs:
             if required[second, first]:
-                raise ConfigError(f"constraints: {first} before {second} closes a circle. Drop a pair of that circle.")
+                raise ConfigError(f"constraints: {first} before {second} closes a cycle. Drop a pair of that cycle.")
         return _windowed(required, self._places(sentences, required))
 
     def _pairs(self, sentences: int) -> list[tuple[int, int]]:
@@ -52,7 +52,9 @@ class Constraints:
                 raise ConfigError(f"constraints: {first} before {second} names one sentence twice. Drop the pair.")
         if self.within_source and len(self.within_source) != sentences:
             given = len(self.within_source)
-            raise ConfigError(f"constraints: {given} sources for {sentences} sentences. Give one, or None, a sentence.")
+            raise ConfigError(
+                f"constraints: {given} sources for {sentences} sentences. Give one per sentence, or None."
+            )
         last: dict[str | int, int] = {}
         pairs = list(self.before)
         for sentence, source in enumerate(self.within_source):
@@ -84,7 +86,7 @@ class Constraints:
 
 
 def _windowed(required: BoolArray, place_of: dict[int, int]) -> Rules:
-    """Narrows each sentence's window by those it must follow or precede, then looks whether all find room."""
+    """Narrows each sentence's window by those it must follow or precede, then checks that there is room for all."""
     sentences = len(required)
     earliest = required.sum(0).astype(np.intp)
     latest = sentences - 1 - required.sum(1).astype(np.intp)
@@ -102,7 +104,7 @@ def _windowed(required: BoolArray, place_of: dict[int, int]) -> Rules:
         if earliest[sentence] > latest[sentence]:
             raise ConfigError(
                 f"constraints: sentence {sentence} must be at place {earliest[sentence]} or later and at "
-                f"{latest[sentence]} or sooner. Free a fixed place."
+                f"{latest[sentence]} or earlier. Free a fixed place."
             )
     for first in np.unique(earliest):
         for last in np.unique(latest):

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from unshuffle.rank.arrange import arrange
 from unshuffle.rank.constraints import Constraints
 from unshuffle.rank.insertion import improved
-from unshuffle.rank.ranking import CLIP, FloatArray, Ranking
+from unshuffle.rank.ranking import FloatArray, Ranking
 from unshuffle.rank.rules import Rules
 
-NOTHING = 1e-12
-"""Weight below which an edge sum is rounding left over from taking sentences away."""
+ROUNDING = 1e-12
+"""Edge sums below this are rounding errors."""
 
 
 def by_eades(
@@ -20,17 +20,15 @@ def by_eades(
     *,
     constraints: Constraints | None = None,
     tie_key: ArrayLike | None = None,
-    search: bool = True,
-    clip: float = CLIP,
 ) -> Ranking:
     """Sinks to the back, sources to the front, else the sentence most ahead to the front; then single moves.
 
     The greedy part weighs an edge by p - 1/2, the moves by log p as Kemeny's rule does.
     """
-    task = arrange(probability, constraints, tie_key, clip)
+    task = arrange(probability, constraints, tie_key)
     ahead = np.maximum(task.probability - task.probability.T, 0.0) / 2
     order = _from_the_front(ahead, task.rules) if task.rules.bind else _from_both_ends(ahead)
-    return task.ranking(improved(task.weight, order, task.rules) if search else order)
+    return task.ranking(improved(task.weight, order, task.rules))
 
 
 def _from_both_ends(ahead: FloatArray) -> list[int]:
@@ -39,7 +37,7 @@ def _from_both_ends(ahead: FloatArray) -> list[int]:
     left = np.arange(len(ahead))
     out, into = ahead.sum(1), ahead.sum(0)
     while len(left):
-        sinks, sources = out[left] <= NOTHING, into[left] <= NOTHING
+        sinks, sources = out[left] <= ROUNDING, into[left] <= ROUNDING
         if sinks.any():
             chosen = left[sinks][-1]  # among equals the later label goes further back
             back.append(int(chosen))

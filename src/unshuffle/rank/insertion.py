@@ -1,4 +1,4 @@
-"""Local search: take the one sentence out whose new place gains most, as long as any gains."""
+"""Local search: move the sentence whose new place gains most, as long as any move gains."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from unshuffle.rank.ranking import BoolArray, FloatArray, IntArray
 from unshuffle.rank.rules import Rules
 
 LEAST = 1e-10
-"""Smaller gains are rounding, and could go round in circles."""
+"""Smaller gains are rounding errors and could cycle forever."""
 
 
 def improved(weight: FloatArray, order: Sequence[int], rules: Rules) -> list[int]:
-    """An order that no allowed single move betters; where places are fixed, exchanges are tried too."""
+    """An order that no allowed single move improves; where places are fixed, exchanges are tried too."""
     best = np.array(order, dtype=np.intp)
     if len(best) < 2:
         return list(order)
     prefer = weight - weight.T  # what row before column gains over column before row
     need = rules.required.astype(np.float64) - rules.required.T
-    apart = _apart(rules.anchored)
+    crossing = _crosses_anchor(rules.anchored)
     ends = rules.anchored[:, None] | rules.anchored
     while True:
         here = np.ix_(best, best)
         gain = _moves(prefer[here])
         if rules.bind:
-            gain[(_moves(need[here]) < 0) | apart] = -np.inf
+            gain[(_moves(need[here]) < 0) | crossing] = -np.inf
         source, target = divmod(int(gain.argmax()), len(best))
         if gain[source, target] > LEAST:
             best = np.insert(np.delete(best, source), target, best[source])
@@ -42,7 +42,7 @@ def improved(weight: FloatArray, order: Sequence[int], rules: Rules) -> list[int
 
 
 def _moves(prefer: FloatArray) -> FloatArray:
-    """(from, to) what moving a sentence to another place gains; `prefer` is arranged in the present order."""
+    """(from, to) what moving a sentence to another place gains; `prefer` is arranged in the current order."""
     passed = np.cumsum(prefer, axis=1)
     own = np.diag(passed)[:, None]  # the diagonal of prefer is 0, so its own place adds nothing
     later = own - passed
@@ -68,7 +68,7 @@ def _broken(need: FloatArray) -> BoolArray:
     return (passed > 0) | np.tri(len(need), dtype=np.bool_)
 
 
-def _apart(anchored: BoolArray) -> BoolArray:
+def _crosses_anchor(anchored: BoolArray) -> BoolArray:
     """(from, to) whether a fixed place lies on the way, which the move would shift."""
     until: IntArray = np.cumsum(anchored)
     before: IntArray = until - anchored

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from unshuffle.errors import ConfigError
 from unshuffle.rank.arrange import Arranged, arrange
 from unshuffle.rank.constraints import Constraints
-from unshuffle.rank.ranking import CLIP, BoolArray, FloatArray, Ranking
+from unshuffle.rank.ranking import BoolArray, FloatArray, Ranking
 
 LARGEST = 14
 """Sentences up to which all subsets are visited."""
@@ -21,10 +21,9 @@ def by_kemeny(
     *,
     constraints: Constraints | None = None,
     tie_key: ArrayLike | None = None,
-    clip: float = CLIP,
 ) -> Ranking:
     """The order with the highest sum of log p over all pairs (Kemeny's rule), for up to 14 sentences."""
-    return best_by_kemeny(probability, 1, constraints=constraints, tie_key=tie_key, clip=clip)[0]
+    return best_by_kemeny(probability, 1, constraints=constraints, tie_key=tie_key)[0]
 
 
 def best_by_kemeny(
@@ -33,10 +32,9 @@ def best_by_kemeny(
     *,
     constraints: Constraints | None = None,
     tie_key: ArrayLike | None = None,
-    clip: float = CLIP,
 ) -> tuple[Ranking, ...]:
     """The `count` best orders, best first; fewer where there are not so many."""
-    task = arrange(probability, constraints, tie_key, clip)
+    task = arrange(probability, constraints, tie_key)
     if len(task) > LARGEST:
         raise ConfigError(f"kemeny: {len(task)} sentences are more than {LARGEST}. Use method 'eades'.")
     if count < 1:
@@ -53,7 +51,7 @@ def _subsets(sentences: int) -> tuple[BoolArray, tuple[NDArray[np.int64], ...]]:
     return member, tuple(np.flatnonzero(size == wanted) for wanted in range(sentences + 1))
 
 
-def _gains(weight: FloatArray) -> FloatArray:
+def subset_gains(weight: FloatArray) -> FloatArray:
     """(subsets, sentences) what a sentence adds when it follows all of a subset."""
     sentences = len(weight)
     gain = np.zeros((1 << sentences, sentences))
@@ -67,7 +65,7 @@ def _search(task: Arranged, count: int) -> list[list[int]]:
     """Fills, subset by growing subset, the best orders of its sentences, and reads the whole set's back."""
     sentences = len(task)
     member, layers = _subsets(sentences)
-    gain = _gains(task.weight)
+    gain = subset_gains(task.weight)
     if task.rules.bind:
         gain[~task.rules.allowed(member)] = -np.inf
     best = np.full((1 << sentences, count), -np.inf)

@@ -25,7 +25,9 @@ def by_positions(
     given = np.array(scores, dtype=np.float64)
     given = given.reshape(0, 0) if given.size == 0 else given
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not np.isfinite(given).all():
-        raise DataError(f"positions: shape {given.shape} is not one finite score a sentence and place. Give a square.")
+        raise DataError(
+            f"positions: shape {given.shape} is not one finite score per sentence and place. Give a square."
+        )
     labels = row_order(given, tie_key)
     matrix = given[labels]
     rules = Rules.free(len(given)) if constraints is None else constraints.rules(len(given)).relabelled(labels)

@@ -44,7 +44,7 @@ class Questions:
                 self.ask(first, second)
 
     def ask_by_merging(self) -> list[int]:
-        """The pairs a merge sort compares, about n log n; where the budget ends, the rest stays as it was."""
+        """The pairs a merge sort compares, about n log n; where the budget ends, the rest stays as it is."""
         runs = [[sentence] for sentence in range(len(self))]
         while len(runs) > 1:
             merged = [self._merged(*runs[at : at + 2]) for at in range(0, len(runs) - 1, 2)]
@@ -52,15 +52,15 @@ class Questions:
         return runs[0] if runs else []
 
     def ask_neighbours(self) -> None:
-        """As long as the budget lasts: pairs not asked yet, nearest in the present order first, most doubtful first."""
+        """As long as the budget lasts: pairs not asked yet, nearest in the current order first, most doubtful first."""
         while not self.asked.all():
-            present = self.inferred()
-            order = np.argsort(-row_sums(present), kind="stable")
+            current = self.inferred()
+            order = np.argsort(-row_sums(current), kind="stable")
             asked = self.asked[np.ix_(order, order)]
             distance = next(gap for gap in range(1, len(self)) if not np.diag(asked, gap).all())
             doubtful = [(int(order[at]), int(order[at + distance])) for at in np.flatnonzero(~np.diag(asked, distance))]
-            doubtful.sort(key=lambda pair: (abs(present[pair] - 0.5), min(pair), max(pair)))
-            # Asked as a batch: the order is worked out anew when these neighbours are known.
+            doubtful.sort(key=lambda pair: (abs(current[pair] - 0.5), min(pair), max(pair)))
+            # Asked as a batch: the order is recomputed once these neighbours are known.
             if not all([self.ask(*pair) for pair in doubtful]):
                 return
 

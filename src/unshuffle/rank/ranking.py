@@ -15,7 +15,7 @@ IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 CLIP = 1e-6
-"""Probabilities keep this far from 0 and 1, lest one sure mistake outweigh all other pairs."""
+"""Probabilities are clipped this far from 0 and 1, so that one confident mistake cannot outweigh all other pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def checked(probability: ArrayLike) -> FloatArray:
     if matrix.size == 0:
         return np.zeros((0, 0))
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise DataError(f"rank: pair probabilities have shape {matrix.shape}. Give one row and column a sentence.")
+        raise DataError(f"rank: pair probabilities have shape {matrix.shape}. Give one row and column per sentence.")
     np.fill_diagonal(matrix, 0.5)  # no sentence comes before itself, whatever was written there
     if not ((matrix >= 0) & (matrix <= 1)).all():  # also refuses nan
         first, second = np.argwhere(~((matrix >= 0) & (matrix <= 1)))[0]
@@ -49,9 +49,9 @@ def two_sided(raw: ArrayLike) -> FloatArray:
     return 0.5 + 0.5 * (matrix - matrix.T)
 
 
-def log_weights(probability: FloatArray, clip: float = CLIP) -> FloatArray:
+def log_weights(probability: FloatArray) -> FloatArray:
     """What putting row before column adds to an order's score."""
-    weight = np.log(np.clip(probability, clip, 1 - clip))
+    weight = np.log(np.clip(probability, CLIP, 1 - CLIP))
     np.fill_diagonal(weight, 0.0)
     return weight
 

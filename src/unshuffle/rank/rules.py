@@ -1,4 +1,4 @@
-"""Constraints made ready for search: who waits for whom, and between which places each sentence may stand."""
+"""Constraints prepared for search: what must precede what, and the range of places of each sentence."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from unshuffle.rank.ranking import BoolArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """What an order must keep to; built by `Constraints.rules`, which makes sure that some order does."""
+    """What an order must satisfy; built by `Constraints.rules`, which makes sure that some order does."""
 
     required: BoolArray
     """(sentences, sentences) whether row must come before column, chains included."""
     earliest: IntArray
     latest: IntArray
-    """First and last place of each sentence; chains leave room, so a sentence's windows start and end after those of
-    the sentences it waits for."""
+    """First and last place of each sentence; a sentence's range starts and ends after those of the sentences it must
+    follow."""
     anchored: BoolArray
     """Places whose sentence is fixed."""
 

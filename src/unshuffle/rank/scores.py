@@ -1,4 +1,4 @@
-"""Order by one score a sentence (RankTxNet, ConsGraph)."""
+"""Order by one score per sentence (RankTxNet, ConsGraph)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from unshuffle.rank.ties import row_order
 def by_scores(
     scores: ArrayLike, *, constraints: Constraints | None = None, tie_key: ArrayLike | None = None
 ) -> Ranking:
-    """The sentences by falling score.
+    """The sentences by decreasing score.
 
     The ranking's score is the order's log probability when each next sentence is drawn by the softmax of those left
     (Plackett & Luce).
     """
     given = np.array(scores, dtype=np.float64)
     if given.ndim != 1 or not np.isfinite(given).all():
-        raise DataError(f"scores: shape {given.shape} is not one finite number a sentence. Give a list of numbers.")
+        raise DataError(f"scores: shape {given.shape} is not one finite number per sentence. Give a list of numbers.")
     labels = row_order(given[:, None], tie_key)
     wanted = labels[np.argsort(-given[labels], kind="stable")].tolist()
     order = wanted if constraints is None else constraints.rules(len(given)).nearest(wanted)

@@ -42,7 +42,7 @@ def _key_colours(sentences: int, tie_key: ArrayLike | None) -> NDArray[np.int64]
         return np.zeros(sentences, dtype=np.int64)
     key = np.asarray(tie_key, dtype=np.float64)
     if key.shape != (sentences,) or np.isnan(key).any():
-        raise DataError(f"rank: tie_key has shape {key.shape} for {sentences} sentences. Give one number a sentence.")
+        raise DataError(f"rank: tie_key has shape {key.shape} for {sentences} sentences. Give one number per sentence.")
     return np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 

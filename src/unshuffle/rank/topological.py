@@ -28,7 +28,7 @@ def acyclic_edges(strength: FloatArray) -> BoolArray:
     """The edges left when the weakest of each strong component goes until none has a cycle; equals go together.
 
     An edge goes exactly if its ends are still in one component when all weaker ones are gone, that is if a way back
-    leads over edges no weaker than itself; so one table of widest paths tells for all edges at once.
+    uses only edges no weaker than itself; so one table of widest paths decides all edges at once.
     """
     return strength > widest_paths(strength).T
 

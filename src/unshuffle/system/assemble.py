@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unshuffle.decode.contracts import Found
 from unshuffle.errors import ConfigError
@@ -17,6 +18,7 @@ from unshuffle.result import Candidate, Ordering, PairProbability, Round
 from unshuffle.system.calibration import Calibration, Evidence
 from unshuffle.system.explain import reasons
 from unshuffle.system.network import Read
+from unshuffle.system.pair_chances import agreeing, agreement, pair_shares
 from unshuffle.text.document import Document
 
 
@@ -24,27 +26,34 @@ def assembled(
     item: Item, found: Found, rounds: tuple[Round, ...], *, n_best: int, calibration: Calibration | None
 ) -> Ordering:
     """A document's result, before ties and the wish to keep unsure orders are looked at."""
+    if not found.orders or math.isnan(found.log_probabilities[0]):
+        raise ConfigError("model: its weights give no order: they are not numbers, or too large. Use another model.")
     best = [
-        Candidate(order, math.exp(score)) for order, score in zip(found.orders, found.log_probabilities, strict=True)
+        Candidate(order, math.exp(score), score)
+        for order, score in zip(found.orders, found.log_probabilities, strict=True)
     ]
-    if not best or math.isnan(found.log_probabilities[0]):
-        raise ConfigError("model: its weights give no order, they are not numbers or too large. Take another model.")
-    pairs = pair_probabilities(best)
-    evidence = Evidence(
-        agreement=agreement(best[0].order, pairs),
-        log_probability=found.log_probabilities[0],
-        sentences=item.graph.sentences,
-        pieces=pieces_per_sentence(item.words),
-    )
+    order = best[0].order
+    shares = pair_shares(found.orders, found.log_probabilities)
+    confidence = agreement(order, shares)
+    if calibration is not None:
+        evidence = Evidence(
+            agreement=confidence,
+            log_probability=found.log_probabilities[0],
+            sentences=item.graph.sentences,
+            pieces=pieces_per_sentence(item.words),
+        )
+        confidence = calibration.confidence(evidence)
+        shares = agreeing(order, shares, confidence, calibration.distance)
+    pairs = _listed(shares)
     return Ordering(
         id=item.id,
-        order=best[0].order,
+        order=order,
         probability=best[0].probability,
-        confidence=evidence.agreement if calibration is None else calibration.confidence(evidence),
+        confidence=confidence,
         pairs=pairs,
         rounds=rounds,
         n_best=tuple(best[:n_best]),
-        why=reasons(best[0].order, pairs, item.graph),
+        why=reasons(order, pairs, item.graph),
     )
 
 
@@ -69,27 +78,11 @@ def finished(
     return ordering
 
 
-def pair_probabilities(candidates: Sequence[Candidate]) -> tuple[PairProbability, ...]:
-    """How often i comes before j among the orders found, each weighed by its probability."""
-    size = len(candidates[0].order)
-    weight = np.array([candidate.probability for candidate in candidates])
-    weight = weight / weight.sum() if weight.sum() > 0 else np.full(len(weight), 1 / len(weight))
-    mean = np.zeros((size, size))
-    for share, candidate in zip(weight, candidates, strict=True):  # one at a time: 64 orders of 500 would be 128 MB
-        place = np.argsort(candidate.order)
-        mean += share * (place[:, None] < place)
-    first, second = np.triu_indices(size, 1)
-    rows = zip(first.tolist(), second.tolist(), np.minimum(mean[first, second], 1.0).tolist(), strict=True)
+def _listed(chances: NDArray[np.float64]) -> tuple[PairProbability, ...]:
+    """Every pair once, the lower index first."""
+    first, second = np.triu_indices(len(chances), 1)
+    rows = zip(first.tolist(), second.tolist(), chances[first, second].tolist(), strict=True)
     return tuple(PairProbability(one, other, probability) for one, other, probability in rows)
-
-
-def agreement(order: Sequence[int], pairs: Sequence[PairProbability]) -> float:
-    """Mean probability of the pairs as the order has them; 1 for a single sentence."""
-    if not pairs:
-        return 1.0
-    place = np.argsort(order).tolist()
-    held = [pair.probability if place[pair.first] < place[pair.second] else 1 - pair.probability for pair in pairs]
-    return sum(held) / len(held)
 
 
 def traces(read: Read, batch: Batch) -> list[tuple[Round, ...]]:

@@ -18,6 +18,8 @@ SUREST = 0.999
 """Agreement is cut here, since orders that were never found cannot disagree."""
 CHANCE = 0.5
 """Share of right pairs below which nobody need fall: a coin has it."""
+FARTHEST = 10.0
+"""Largest weight of the distance between sentences."""
 LEAST_CHOICE = -10.0
 """Mean log-probability of a choice below which all orders are equally hopeless."""
 
@@ -59,6 +61,8 @@ class Calibration:
     pieces: float = 0.0
     knots: tuple[tuple[float, float], ...] = ()
     """Points (before, after) of the curve, both rising; empty for none."""
+    distance: float = 0.0
+    """Weight of how far apart the order has two sentences, in the log-odds of their pair."""
     keep_below: float | None = None
     """Confidence from which on the orders have enough pairs right on validation; None where it was not fitted."""
 
@@ -94,12 +98,16 @@ class Calibration:
             raise ConfigError(f"{where}: 'knots' are not pairs of numbers. Fit it again with `unshuffle calibrate`.")
         if not all(_is_number(number) for number in numbers) or not _rising(knots):
             raise ConfigError(f"{where}: its numbers are not usable. Fit it again with `unshuffle calibrate`.")
+        distance = plain.get("distance", 0.0)
+        if not (_is_number(distance) and 0 <= distance <= FARTHEST):
+            raise ConfigError(f"{where}: 'distance' is not usable. Fit it again with `unshuffle calibrate`.")
         keep_below = plain.get("keep_below")
         if keep_below is not None and not (_is_number(keep_below) and 0 <= keep_below <= 1):
             raise ConfigError(f"{where}: 'keep_below' is not between 0 and 1. Fit it again with `unshuffle calibrate`.")
         return cls(
             **{name: float(number) for name, number in zip(WEIGHTS, numbers, strict=True)},
             knots=tuple((float(before), float(after)) for before, after in knots),
+            distance=float(distance),
             keep_below=None if keep_below is None else float(keep_below),
         )
 

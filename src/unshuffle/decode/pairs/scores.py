@@ -62,7 +62,7 @@ class ClassifierScore(nn.Module):
 
 
 class AntisymmetricScore(nn.Module):
-    """W sin(one - other): both directions of a pair add up to certainty (STaCK, EMNLP 2021)."""
+    """W sin(one - other): the chances of both directions add up to 1 (STaCK, EMNLP 2021)."""
 
     def __init__(self, *, width: int, dropout: float) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class AntisymmetricScore(nn.Module):
 
 
 class EncodedScore(nn.Module):
-    """A linear layer on what a pair encoder says of two sentences (Prabhumoye et al., 2020: B-TSort)."""
+    """A linear layer on a pair encoder's vectors (Prabhumoye et al., 2020: B-TSort)."""
 
     def __init__(self, *, pair_width: int, dropout: float) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ MODULES = 3
 
 @dataclass(frozen=True, slots=True)
 class PairVectors:
-    """What one module says about some ordered pairs."""
+    """One module's output for some ordered pairs."""
 
     pairs: Tensor  # (2, pairs) candidate and other sentence, by flat number
     vectors: Tensor  # (pairs, vector width) the network's vector and its two probabilities
@@ -25,10 +25,10 @@ class PairVectors:
 
 
 class PairNetworks(nn.Module):
-    """Three networks of one form, nothing shared: [one; other] -> twice the width -> pair width -> yes or no.
+    """Three separate networks of the same form: [one; other] -> twice the width -> pair width -> yes or no.
 
-    First layers are split per sentence (W [x; y] = Wx x + Wy y) and stacked for the three, so that what grows with
-    the number of pairs starts at the second layer.
+    First layers are split per sentence (W [x; y] = Wx x + Wy y) and stacked for all three, so that only the second
+    layer onwards grows with the number of pairs.
     """
 
     def __init__(self, *, width: int, pair_width: int, dropout: float) -> None:
@@ -41,15 +41,15 @@ class PairNetworks(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, sentences: Tensor, pairs: Sequence[Tensor]) -> list[PairVectors]:
-        """(sentences, width) and the (2, pairs) that each module is asked about."""
-        (said,) = self.portions(sentences, [pairs])
-        return said
+        """(sentences, width) and the (2, pairs) to score by each module."""
+        (vectors,) = self.portions(sentences, [pairs])
+        return vectors
 
-    def portions(self, sentences: Tensor, asked: Iterable[Sequence[Tensor]]) -> Iterator[list[PairVectors]]:
+    def portions(self, sentences: Tensor, portions: Iterable[Sequence[Tensor]]) -> Iterator[list[PairVectors]]:
         """The same for one portion of pairs after another; first layers are computed once for all."""
         ones = self.from_one(sentences).chunk(MODULES, 1)
         others = self.from_other(sentences).chunk(MODULES, 1)
-        for portion in asked:
+        for portion in portions:
             parts = zip(ones, others, portion, strict=True)
             yield [self._module(number, *part) for number, part in enumerate(parts)]
 
@@ -61,7 +61,7 @@ class PairNetworks(nn.Module):
 
 
 class EncodedPairs(nn.Module):
-    """A pair encoder's vectors, one for all three modules, and one head that asks whether the first comes later."""
+    """A pair encoder's vectors, one for all three modules, and one head that predicts whether the first comes later."""
 
     def __init__(self, *, width: int, dropout: float) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What users require of an order, as tensors for the beam search and back as constraints for the rankers."""
+"""Users' constraints as tensors for the beam search, and back as constraints for the rankers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from unshuffle.rank.constraints import Constraints
 
 
 def allowed_orders(constraints: Sequence[Constraints | None], sizes: Sequence[int] | Tensor) -> Allowed | None:
-    """The constraints of each document of a batch, checked that some order meets them; None where there are none."""
+    """The constraints of each document of a batch, checked to be satisfiable; None where there are none."""
     lengths = [int(size) for size in sizes]
     if len(constraints) != len(lengths):
-        raise ConfigError(f"constraints: {len(constraints)} for {len(lengths)} documents. Give one, or None, each.")
+        raise ConfigError(
+            f"constraints: {len(constraints)} for {len(lengths)} documents. Give one or None per document."
+        )
     if all(some is None or some == Constraints() for some in constraints):
         return None
     documents, longest = len(lengths), max(lengths)

@@ -13,15 +13,15 @@ from unshuffle.decode.contracts import Allowed, Found, Search
 State = TypeVar("State")
 
 TIE = 1e-12
-"""Less than two different scores in single precision can lie apart, times the continuations of a document."""
+"""Below the difference of any two scores in single precision, even times the continuations of a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """What has been chosen so far, one row a partial order."""
+    """What has been chosen so far, one row per partial order."""
 
     document: Tensor  # (rows,)
-    used: Tensor  # (rows, longest) chosen already, or not there at all
+    used: Tensor  # (rows, longest) already chosen, or padding
     chosen: Tensor  # (rows, steps)
     score: Tensor  # (rows,) log-probability
 
@@ -30,7 +30,7 @@ class Memory(Protocol[State]):
     """What a step-by-step decoder knows of a batch, computed once before the search."""
 
     def begin(self) -> State:
-        """The state before the first choice, one row a document."""
+        """The state before the first choice, one row per document."""
         ...
 
     def advance(self, carry: State, parent: Tensor, document: Tensor, choice: Tensor) -> State:
@@ -42,16 +42,16 @@ class Memory(Protocol[State]):
         ...
 
 
-def picked(table: Tensor, document: Tensor, sentence: Tensor) -> Tensor:
-    """`table[document, sentence]`, copied row by row: several times faster than indexing where rows are wide."""
+def select_sentences(table: Tensor, document: Tensor, sentence: Tensor) -> Tensor:
+    """`table[document, sentence]`, several times faster than indexing where rows are wide."""
     return table.flatten(0, 1).index_select(0, document * table.shape[1] + sentence)
 
 
 def beam_search(memory: Memory[State], sizes: Tensor, search: Search, content: Tensor) -> list[Found]:
     """The best orders of each document; where only the best is wanted, a greedy pass bounds the search first.
 
-    Log-probabilities only fall, so a partial order below a finished one cannot win and is dropped. `content`:
-    (documents, longest) ranks by which equal continuations are told apart.
+    Log-probabilities only decrease, so a partial order below a finished one cannot win and is dropped. `content`:
+    (documents, longest) ranks that break ties between continuations.
     """
     bound = None
     if search.keep == 1 and search.beam > 1:
@@ -75,7 +75,7 @@ def _search(
         score=torch.zeros(documents, device=sizes.device),
     )
     for step in range(longest):
-        open_rows = sizes[prefix.document] > step  # finished documents keep their orders as they are
+        open_rows = sizes[prefix.document] > step  # finished documents keep their orders
         if step == longest - 1 and allowed is None:
             return _append_last(prefix, open_rows)
         logits = memory.logits(carry, prefix).masked_fill(prefix.used, -torch.inf)
@@ -96,19 +96,19 @@ def _search(
 
 
 def _append_last(prefix: Prefix, open_rows: Tensor) -> Prefix:
-    """The last sentence is the one that is left: certain, and not worth a step."""
+    """The last sentence is certain and needs no step."""
     last = torch.where(open_rows, (~prefix.used).long().argmax(1), 0)
     return Prefix(prefix.document, prefix.used, torch.cat([prefix.chosen, last[:, None]], 1), prefix.score)
 
 
 def _due(allowed: Allowed) -> Tensor:
-    """(documents, longest, longest) whether the column's sentence may stand nowhere after the row's place."""
+    """(documents, longest, longest) whether the column's sentence must stand at the row's place or before."""
     here_or_later = allowed.places.flip(1).cumsum(1).flip(1)
     return here_or_later <= allowed.places.long()
 
 
 def _may(allowed: Allowed, due: Tensor, prefix: Prefix, step: int) -> Tensor:
-    """(rows, longest) which sentences may follow such that all that are left still find a place in time."""
+    """(rows, longest) which sentences may follow such that the remaining ones still meet their deadlines."""
     left = ~prefix.used
     waiting = (allowed.before[prefix.document] & left[:, :, None]).any(1)
     due = due[prefix.document]  # (rows, deadlines, longest)
@@ -127,13 +127,13 @@ def _select(
     counts = torch.bincount(document, minlength=documents)
     widest = int(counts.max())
     first = counts.cumsum(0) - counts
-    place = torch.arange(rows, device=total.device) - first[document]  # rows stand document by document, best first
+    place = torch.arange(rows, device=total.device) - first[document]  # rows are sorted by document, best first
     table = total.new_full((documents, widest, longest), -torch.inf, dtype=torch.float64)
     table[document, place] = total - TIE * (longest * place[:, None] + content[document]).double()
     best = table.flatten(1).topk(min(beam, widest * longest), 1)
     alive = best.values > -torch.inf
     if bound is not None:
-        # Rounding differs between the two passes: it must drop neither the best nor, in any document, everything.
+        # Rounding differs between the two passes and must not drop the best order, or all orders of a document.
         hopeful = best.values >= bound[:, None] - 1e-5 * bound[:, None].abs() - 1e-3
         hopeful[:, 0] = True
         alive &= hopeful

@@ -1,4 +1,4 @@
-"""Telling sentences apart by what they are, so that ties never fall by where a sentence stood in the input."""
+"""Tie-breaking by the content of sentences, never by their position in the input."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def content_keys(states: States) -> Tensor:
 
 
 def content_ranks(states: States, graph: GraphBatch) -> Tensor:
-    """(documents, longest) each sentence's rank among its document's by key; equals draw lots.
+    """(documents, longest) each sentence's rank in its document by key; equal sentences in pseudo-random order.
 
-    The lot mixes the place with the document's keys: input order could be the true order and must not decide.
+    The pseudo-random number mixes the position with the document's keys: the input could be in the true order.
     """
     keys = pad_documents(content_keys(states), graph)
     place = torch.arange(keys.shape[1], dtype=keys.dtype, device=keys.device)

@@ -1,4 +1,4 @@
-"""The distribution over all orders that pair probabilities span: an order weighs the product of its pairs' chances."""
+"""The distribution over orders that pair probabilities define: an order weighs the product of its pairs' chances."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from unshuffle.decode.search.beam import Prefix
-from unshuffle.rank.kemeny import LARGEST
+from unshuffle.rank.kemeny import LARGEST, subset_gains
 from unshuffle.rank.ranking import FloatArray, log_weights
 
 
@@ -16,7 +16,7 @@ class OrderDistribution:
     """Probability of any order, choice by choice.
 
     Exact by dynamic programming over subsets where Kemeny's rule is (its maximum becomes a sum). Beyond, each next
-    sentence is drawn by the product of its chances to precede all that are left: the same but for the orders of those.
+    sentence is drawn by the product of its chances to precede all that are left, whatever their order.
     """
 
     def __init__(self, probability: FloatArray) -> None:
@@ -43,12 +43,9 @@ class OrderDistribution:
 
 
 def _sums(weight: FloatArray) -> FloatArray:
-    """(subsets,) log of the summed weights of all ways to go on once a subset has been chosen."""
+    """(subsets,) log of the summed weights of all continuations once a subset has been chosen."""
     sentences = len(weight)
-    gain = np.zeros((1 << sentences, sentences))  # what a sentence adds when it follows all of a subset
-    for sentence in range(sentences):
-        half = 1 << sentence
-        gain[half : 2 * half] = gain[:half] + weight[sentence]
+    gain = subset_gains(weight)
     bits = 1 << np.arange(sentences)
     member = (np.arange(1 << sentences)[:, None] & bits) > 0
     size = member.sum(1)
@@ -73,11 +70,11 @@ class PairMemory:
         self.weight = weight  # (documents, longest, longest), 0 on the diagonal and where there is no sentence
 
     def begin(self) -> Tensor:
-        """All are left."""
+        """All sentences are left."""
         return self.weight.sum(2)
 
     def advance(self, carry: Tensor, parent: Tensor, document: Tensor, choice: Tensor) -> Tensor:
-        """One fewer is left."""
+        """One sentence fewer is left."""
         return carry[parent] - self.weight.transpose(1, 2)[document, choice]
 
     def logits(self, carry: Tensor, prefix: Prefix) -> Tensor:

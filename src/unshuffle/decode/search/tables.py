@@ -1,4 +1,4 @@
-"""Choices whose scores are all known before the search: one table, whatever was chosen before."""
+"""Scores that do not depend on what was chosen before: one table for the whole search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unshuffle.decode.search.beam import Prefix
 
 
 class TableMemory:
-    """A beam search's memory that is a table of scores; with one row it serves every step."""
+    """The memory of a beam search as a table of scores; a single row serves every step."""
 
     def __init__(self, table: Tensor) -> None:
         self.table = table  # (documents, longest or 1, longest)
@@ -37,7 +37,7 @@ def order_log_probability(table: Tensor, order: Sequence[int]) -> float:
     return float((drawn.diagonal() - left).sum().detach())
 
 
-def led_by(order: tuple[int, ...], log_probability: float, others: Found | None, keep: int) -> Found:
+def with_first(order: tuple[int, ...], log_probability: float, others: Found | None, keep: int) -> Found:
     """One order first, then others that differ from it."""
     orders, values = [order], [log_probability]
     if others is not None:

@@ -1,4 +1,4 @@
-"""Many orders of one document, scored step by step; beginnings that they share are read once."""
+"""Many orders of one document, scored step by step; shared prefixes are read once."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def choices_along(memory: Memory[Any], orders: Tensor) -> Tensor:
     """(orders, sentences) orders of the batch's only document -> log-probability of each of their choices."""
     count, size = orders.shape
     by_text = torch.tensor(sorted(range(count), key=orders.tolist().__getitem__), device=orders.device)
-    orders = orders[by_text]  # equal beginnings now stand together
+    orders = orders[by_text]  # equal prefixes are now adjacent
     rows = torch.arange(count, device=orders.device)
     differs = (orders[1:] != orders[:-1]).cumsum(1) > 0  # (orders - 1, sentences) from the order before, up to here
     found = torch.zeros(count, size, device=orders.device)
-    which = torch.zeros_like(rows)  # which beginning an order has
-    begun = torch.zeros(1, dtype=torch.long, device=orders.device)  # an order of each beginning
+    which = torch.zeros_like(rows)  # prefix of each order
+    begun = torch.zeros(1, dtype=torch.long, device=orders.device)  # an order of each prefix
     carry = memory.begin()
     for step in range(size - 1):  # the last sentence is the one that is left
         chosen = orders[begun, :step]

@@ -1,4 +1,4 @@
-"""Transformer blocks that read an order so far and look at all sentences, at once or step by step."""
+"""Transformer blocks that read a partial order and attend to all sentences, in one pass or step by step."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from unshuffle.layers.dropout import Dropout
 
 @dataclass(frozen=True, slots=True)
 class KeyValues:
-    """What attention reads."""
+    """Keys and values of attention."""
 
     keys: Tensor  # (rows, heads, length, head width)
     values: Tensor  # (rows, heads, length, head width)
 
     def rows(self, rows: Tensor) -> KeyValues:
-        """Some of them."""
+        """A selection of rows."""
         return KeyValues(self.keys.index_select(0, rows), self.values.index_select(0, rows))
 
     def then(self, more: KeyValues) -> KeyValues:
-        """Both, one after the other."""
+        """Concatenation in length."""
         return KeyValues(torch.cat([self.keys, more.keys], 2), torch.cat([self.values, more.values], 2))
 
 
@@ -37,7 +37,7 @@ class Attention(nn.Module):
     def __init__(self, *, width: int, heads: int, dropout: float, rectified: bool = False) -> None:
         super().__init__()
         if width % heads:
-            raise ConfigError(f"decoder.heads: {heads} do not divide the width {width}. Give a divisor.")
+            raise ConfigError(f"decoder.heads: {heads} do not divide the width {width}. Choose a divisor of the width.")
         self.heads, self.rate, self.rectified = heads, dropout, rectified
         self.query = nn.Linear(width, width)
         self.key_value = nn.Linear(width, 2 * width)
@@ -50,10 +50,10 @@ class Attention(nn.Module):
     def forward(self, rows: Tensor, memory: KeyValues, mask: Tensor | None) -> Tensor:
         """(rows, length, width); `mask`: what may be read."""
         rate = self.rate if self.training else 0.0
-        heard = functional.scaled_dot_product_attention(
+        attended = functional.scaled_dot_product_attention(
             self._split(self.query(rows)), memory.keys, memory.values, attn_mask=mask, dropout_p=rate
         )
-        out: Tensor = self.out(heard.transpose(1, 2).flatten(2))
+        out: Tensor = self.out(attended.transpose(1, 2).flatten(2))
         return out
 
     def _split(self, rows: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ class Attention(nn.Module):
 
 
 class FusedBlock(nn.Module):
-    """What the prefix says and what the sentences say, mixed by a gate (Wang & Wan, AAAI 2019: HAN)."""
+    """A gate mixes attention to the prefix with attention to the sentences (Wang & Wan, AAAI 2019: HAN)."""
 
     def __init__(self, *, width: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -75,9 +75,9 @@ class FusedBlock(nn.Module):
         self, rows: Tensor, own: KeyValues, seen: KeyValues, own_mask: Tensor | None, seen_mask: Tensor
     ) -> Tensor:
         """(rows, length, width)."""
-        said, looked = self.own(rows, own, own_mask), self.seen(rows, seen, seen_mask)
-        gate = self.gate(torch.cat([said, looked], 2)).sigmoid()
-        fused: Tensor = self.norm(gate * said + (1 - gate) * looked)
+        prefix, sentences = self.own(rows, own, own_mask), self.seen(rows, seen, seen_mask)
+        gate = self.gate(torch.cat([prefix, sentences], 2)).sigmoid()
+        fused: Tensor = self.norm(gate * prefix + (1 - gate) * sentences)
         return fused
 
 
@@ -104,10 +104,10 @@ class ResidualBlock(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """States of the inputs, and what later inputs need of them."""
+    """States of the inputs, and the keys and values for later inputs."""
 
     outputs: Tensor  # (rows, length, width)
-    past: tuple[KeyValues, ...]  # one a block
+    past: tuple[KeyValues, ...]  # one per block
 
 
 class PrefixDecoder(nn.Module):
@@ -118,7 +118,7 @@ class PrefixDecoder(nn.Module):
         self.blocks = nn.ModuleList(blocks)
 
     def start_by_copying(self) -> None:
-        """Lets attention to the sentences begin by handing on what it looks at."""
+        """Initialises attention to the sentences as the identity on values."""
         for block in self._stack():
             width = block.seen.out.out_features
             with torch.no_grad():
@@ -129,7 +129,7 @@ class PrefixDecoder(nn.Module):
         return cast("list[FusedBlock | ResidualBlock]", list(self.blocks))
 
     def look(self, sentences: Tensor) -> tuple[KeyValues, ...]:
-        """(documents, longest, width) as every block reads them."""
+        """(documents, longest, width) as keys and values of every block."""
         return tuple(block.seen.remember(sentences) for block in self._stack())
 
     def forward(

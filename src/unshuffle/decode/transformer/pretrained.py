@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.decode.search.beam import Prefix
-from unshuffle.decode.search.follow import Followed
+from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.encoders.pretrained.checkpoint import architecture_of, built
 
 SLOT = "decoder"
@@ -52,7 +52,7 @@ class PretrainedMemory:
         """(rows, longest)."""
         return self._read(prefix.chosen, prefix.document)[:, -1] @ self.markers.t()
 
-    def follow(self, followed: Followed) -> Tensor:
+    def follow(self, followed: GivenOrders) -> Tensor:
         """(sentences, longest) score of every marker at every choice of a given order."""
         documents, longest = self.present.shape
         order = followed.target.new_zeros(documents, longest)

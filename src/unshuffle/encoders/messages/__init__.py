@@ -1,1 +1,1 @@
-"""What nodes of a graph tell each other."""
+"""Messages between the nodes of a graph."""

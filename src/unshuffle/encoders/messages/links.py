@@ -1,4 +1,4 @@
-"""What linked sentences tell each other, and how the link weight enters: the paper's way and the released ones."""
+"""Messages between linked sentences under their link weights: the paper's form and those of the released programs."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Weighted(nn.Module):
 class Bucketed(nn.Module):
     """A gate that sees the weight's side and tenth, as in the released ordering model.
 
-    There a tie told the true order, because its side was taken from the order of the file; here a tie is a side of
-    its own, the same in both directions.
+    There a tie revealed the true order, because its side was taken from the order of the file; here a tie is a third
+    side, the same in both directions.
     """
 
     def __init__(self, width: int, label: int = 50) -> None:
@@ -86,5 +86,5 @@ LINK_MESSAGES: dict[LinkMessage, type[nn.Module]] = {
 
 
 def both_directions(weights: Tensor) -> Tensor:
-    """(pairs,) -> (2 pairs,): forward and backward weights add up to 1, because there is only one number."""
+    """(pairs,) -> (2 pairs,) weights of all forward and all backward links, w and 1 - w."""
     return torch.cat([weights, 1 - weights])

@@ -1,4 +1,4 @@
-"""What travels along mentions and relations of the graph; gates on concatenations are split per node."""
+"""Messages along mentions and relations; a gate on a concatenation is computed as a sum of one term per node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unshuffle.layers.segments import scatter_sum, select_rows
 
 
 class MentionMessages(nn.Module):
-    """Along each mention the source sends [its state; the role] through a gate that also sees the target (3.2)."""
+    """Along each mention the source sends [state; role] through a gate that also reads the target (Lai et al., 3.2)."""
 
     def __init__(self, *, target: int, source: int, role: int) -> None:
         super().__init__()
@@ -25,8 +25,8 @@ class MentionMessages(nn.Module):
         end, start = edges
         gate = select_rows(self.from_target(target), end) + select_rows(self.from_source(source), start)
         gate = gate + select_rows(self.from_role(role_vectors), roles)
-        sent = torch.cat([select_rows(source, start), select_rows(role_vectors, roles)], 1)  # (mentions, source + role)
-        return scatter_sum(gate.sigmoid() * sent, end, len(target))
+        content = torch.cat([select_rows(source, start), select_rows(role_vectors, roles)], 1)
+        return scatter_sum(gate.sigmoid() * content, end, len(target))
 
     def from_zero(self, role_vectors: Tensor) -> Tensor:
         """(roles, source + role): the message of a mention of each role while all states are zero."""
@@ -35,9 +35,9 @@ class MentionMessages(nn.Module):
 
 
 class RelationMessages(nn.Module):
-    """Related entities send their states through a gate that knows how similar they are (Yin et al., JAIR 2021).
+    """Related entities send their states through a gate that reads how similar they are (Yin et al., JAIR 2021).
 
-    The paper's equation passes an entity its own state; the neighbour's is surely meant and is passed here.
+    The paper's equation sends an entity its own state; the neighbour's is surely meant, and is sent here.
     """
 
     def __init__(self, width: int) -> None:

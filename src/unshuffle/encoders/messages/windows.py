@@ -1,4 +1,4 @@
-"""Which sentences follow which within a few places: classifiers, and the graphs made of them (Zhu et al., 2021)."""
+"""Classifiers of which sentence follows which within a window, and the graphs they give (Zhu et al., 2021)."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class WindowHead(nn.Module):
         else:
             found = 0 if encoded.pairs is None else encoded.pairs.shape[1]
             raise ConfigError(
-                f"paragraph_encoder.pair_width: it is {self.pair_width}, the sentence encoder's is {found}. "
-                "Give the same, or 0 to read sentence vectors."
+                f"paragraph_encoder.pair_width: it is {self.pair_width}, but the sentence encoder's is {found}. "
+                "Use the same width, or 0 to read sentence vectors."
             )
         logits: Tensor = self.score(hidden)
         return logits
@@ -45,9 +45,9 @@ class WindowHead(nn.Module):
 def window_edges(chances: Tensor, graph: GraphBatch, windows: Sequence[int]) -> Tensor:
     """(ordered pairs, windows) chance that the second follows within the window -> weight of the edge, 0 for none.
 
-    A pair believed to follow is an edge with its chance. Under the smallest window one believed not to is an edge the
-    other way, with the chance of that. Of two edges between the same sentences the stronger stays; a tie, which the
-    paper leaves to the order of the file, keeps both.
+    A pair predicted to follow is an edge with its chance. In the smallest window, a pair predicted not to follow is an
+    edge in the other direction. Of two edges between the same sentences the stronger stays; a tie, which the released
+    program resolves by the order of the file, keeps both.
     """
     one, other = ordered_pairs(graph)
     back = pair_numbers(graph, other, one)
@@ -61,9 +61,9 @@ def window_edges(chances: Tensor, graph: GraphBatch, windows: Sequence[int]) -> 
 
 
 def window_loss(logits: Tensor, graph: GraphBatch, place: Tensor, windows: Sequence[int]) -> Tensor:
-    """Cross-entropy of 0 < distance < window, both answers weighing the same in each window of the batch.
+    """Cross-entropy of 0 < distance < window, with both classes weighted equally in each window of the batch.
 
-    The paper draws as many negatives as there are positives; weighing all of them is that without the chance.
+    The paper samples as many negatives as there are positives; weighting all of them has the same expectation.
     """
     one, other = ordered_pairs(graph)
     distance = (place[other] - place[one])[:, None]

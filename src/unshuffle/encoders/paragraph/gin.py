@@ -24,10 +24,10 @@ class GINConfig:
     """Constraint-graph paragraph encoder; the defaults are the paper's for stories of five sentences."""
 
     edges: Literal["windows", "links"] = "windows"
-    """`windows`: a graph a window, from a classifier of ordered pairs; `links`: the document's links and their weights,
-    the same for every network."""
+    """`windows`: one graph per window, from a classifier of ordered pairs; `links`: the document's weighted links for
+    every network."""
     windows: Annotated[tuple[Annotated[int, Ge(2)], ...], MinLen(1)] = (2, 3, 5)
-    """A graph says which sentences come fewer than so many places later; NIPS: 5, 8, 15."""
+    """A graph links sentences to those fewer than so many places later; NIPS: 5, 8, 15."""
     depths: Annotated[tuple[Annotated[int, Ge(1)], ...], MinLen(1)] = (2, 3, 5)
     """Layers of the network on each graph."""
     width: Annotated[int, Ge(1)] = 512
@@ -39,10 +39,10 @@ class GINConfig:
 
 @paragraph_encoders.register("gin", GINConfig)
 class GIN(nn.Module):
-    """Sentences add up what their predecessors in each graph say; the graphs' answers are put side by side.
+    """Sentences add up the states of their predecessors in each graph; the graphs' results are concatenated.
 
-    Window classifiers are trained along by `auxiliary_loss`, where the paper trains three of them beforehand.
-    Layers are normalised each row on its own: batch statistics would let documents see each other.
+    Window classifiers are trained jointly by `auxiliary_loss`, where the paper trains three of them beforehand.
+    Layer normalisation replaces batch normalisation, whose statistics would mix documents.
     """
 
     order_sensitive = False
@@ -52,14 +52,14 @@ class GIN(nn.Module):
         if config.edges == "windows" and len(config.windows) != len(config.depths):
             raise ConfigError(
                 f"paragraph_encoder.depths: there are {len(config.depths)} for {len(config.windows)} windows. "
-                "Give one a window."
+                "Give one per window."
             )
         self.config = config
         self.width = config.width
         self.head: WindowHead | None = None
         if config.edges == "windows":
             self.head = WindowHead(width=width, pair_width=config.pair_width, windows=len(config.windows))
-        self.networks = nn.ModuleList(Network(width, config.width, depth) for depth in config.depths)
+        self.networks = nn.ModuleList(GINLayers(width, config.width, depth) for depth in config.depths)
         self.output = nn.Linear(len(config.depths) * config.width, config.width)
         self.dropout = Dropout(config.dropout)
 
@@ -72,21 +72,21 @@ class GIN(nn.Module):
             edges, shares = pairs, list(window_edges(logits.sigmoid(), graph, self.config.windows).unbind(1))
         else:
             target, source = graph.links()
-            # A weight is the chance that the target comes first, and here predecessors speak to successors.
+            # A weight is the chance that the target comes first, and here messages go from predecessors to successors.
             edges, shares = torch.stack([source, target]), [1 - both_directions(weights)] * len(self.networks)
-        heard = [network(encoded.sentences, edges, share) for network, share in zip(self.networks, shares, strict=True)]
-        sentences = self.output(torch.cat(heard, 1)).relu()
+        read = [network(encoded.sentences, edges, share) for network, share in zip(self.networks, shares, strict=True)]
+        sentences = self.output(torch.cat(read, 1)).relu()
         documents = segment_mean(sentences, graph.document_of_sentence, graph.documents)
         return States(encoded, self.dropout(sentences), documents, windows=logits)
 
     def auxiliary_loss(self, states: States, graph: GraphBatch, place: Tensor) -> Tensor:
-        """How wrong the window classifiers are; `place`: (sentences,) place of each sentence in the true order."""
+        """Loss of the window classifiers; `place`: (sentences,) place of each sentence in the true order."""
         if states.windows is None:
             return states.sentences.new_zeros(())
         return window_loss(states.windows, graph, place, self.config.windows)
 
 
-class Network(nn.Module):
+class GINLayers(nn.Module):
     """A few layers, h' = MLP(h + sum of weighted predecessors), and a projection of all of them (Xu et al., 2019)."""
 
     def __init__(self, inputs: int, width: int, depth: int) -> None:

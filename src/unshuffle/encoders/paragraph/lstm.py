@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.recurrence import Layout, read_one_way
+from unshuffle.layers.recurrence import Packing, lstm_states
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class ParagraphLSTMConfig:
 class ParagraphLSTM(nn.Module):
     """The state after each sentence is the sentence's, the one after the last is the document's.
 
-    The paper's end-of-text pseudo-sentence, by which the decoder stops, is left out: it is known when an order is full.
+    The paper's end-of-text pseudo-sentence, which stops the decoder, is left out: orders end when no sentence is left.
     """
 
     order_sensitive = True
@@ -41,8 +41,8 @@ class ParagraphLSTM(nn.Module):
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """(sentences, input) -> (sentences, width), (documents, width)."""
-        layout = Layout.of(graph.sizes)
-        nothing = encoded.sentences.new_zeros(graph.documents, self.width)
-        read = read_one_way(self.lstm, encoded.sentences[layout.forward], nothing, layout)
-        states = torch.empty_like(read).index_copy(0, layout.forward, read)
-        return States(encoded, self.dropout(states), read[layout.last])
+        packing = Packing.of(graph.sizes)
+        zeros = encoded.sentences.new_zeros(graph.documents, self.width)
+        read = lstm_states(self.lstm, encoded.sentences[packing.forward], zeros, packing)
+        states = torch.empty_like(read).index_copy(0, packing.forward, read)
+        return States(encoded, self.dropout(states), read[packing.last])

@@ -18,7 +18,7 @@ class NoneConfig:
 
 @paragraph_encoders.register("none", NoneConfig)
 class NoContext(nn.Module):
-    """Hands on what the sentence encoder said."""
+    """Passes on the encoder's vectors."""
 
     order_sensitive = False
 

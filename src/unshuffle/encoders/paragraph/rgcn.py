@@ -90,9 +90,9 @@ class Convolution(nn.Module):
         """(nodes, width) -> (nodes, width)."""
         projected = self.basis(nodes).view(len(nodes), self.bases, -1)
         share = edges.weight[:, None] * self.mixture[edges.relation]  # (edges, bases)
-        sent = torch.einsum("eb,ebw->ew", share, projected[edges.start])
-        heard: Tensor = self.own(nodes) + scatter_sum(sent, edges.end, len(nodes))
-        return heard
+        messages = torch.einsum("eb,ebw->ew", share, projected[edges.start])
+        updated: Tensor = self.own(nodes) + scatter_sum(messages, edges.end, len(nodes))
+        return updated
 
 
 def edges_of(graph: GraphBatch, weights: Tensor) -> Edges:

@@ -1,4 +1,4 @@
-"""Read-process encoder: an LSTM that looks at the set of sentences a few times (Logeswaran et al., 2018)."""
+"""Read-process encoder: an LSTM that attends to the set of sentences a few times (Logeswaran et al., 2018)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SetLSTMConfig:
     """Paragraph encoder for sets; the defaults are Logeswaran et al.'s."""
 
     reads: Annotated[int, Ge(1)] = 10
-    """How often the sentences are looked at."""
+    """Number of attention steps."""
     attention_width: Annotated[int, Ge(1)] = 500
     """Hidden layer of the attention."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.0
@@ -29,7 +29,7 @@ class SetLSTMConfig:
 
 @paragraph_encoders.register("set_lstm", SetLSTMConfig)
 class SetLSTM(nn.Module):
-    """What attention brings is the LSTM's next input; its last state is the document's, sentences stay as they are.
+    """The attended sentences are the LSTM's next input; its last state is the document's, sentences stay as they are.
 
     A sum over a set has no order, so neither has the result. The LSTM is as wide as a sentence vector, as in the paper.
     """

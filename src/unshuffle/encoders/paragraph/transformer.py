@@ -29,15 +29,15 @@ class ParagraphTransformerConfig:
     layers: Annotated[int, Ge(1)] = 2
     heads: Annotated[int, Ge(1)] = 8
     feedforward: Annotated[int, Ge(0)] = 2048
-    """Hidden layer of the network behind each attention; 0 leaves that network out."""
+    """Hidden width of the feed-forward network after each attention; 0 leaves that network out."""
     fusion: bool = False
-    """Whether a gate mixes a sentence with what it heard, in place of their sum; projections then go through ReLU."""
+    """Whether a gate replaces the residual sum; projections then go through ReLU."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
 
 
 @paragraph_encoders.register("transformer", ParagraphTransformerConfig)
 class ParagraphTransformer(nn.Module):
-    """Every sentence looks at every sentence of its document; the document is the mean of what they become."""
+    """Every sentence attends to all sentences of its document; the document state is their mean."""
 
     order_sensitive = False
 
@@ -52,11 +52,11 @@ class ParagraphTransformer(nn.Module):
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
         """(sentences, width) -> (sentences, width), (documents, width)."""
-        here = sentence_mask(graph)
+        mask = sentence_mask(graph)
         states = pad_documents(encoded.sentences, graph)  # (documents, longest, width)
         for layer in self.layers:
-            states = layer(states, here)
-        sentences = states[here]
+            states = layer(states, mask)
+        sentences = states[mask]
         return States(encoded, sentences, segment_mean(sentences, graph.document_of_sentence, graph.documents))
 
 
@@ -66,7 +66,7 @@ class Block(nn.Module):
     def __init__(self, config: ParagraphTransformerConfig, width: int) -> None:
         super().__init__()
         self.heads = config.heads
-        self.bend = config.fusion
+        self.rectified = config.fusion
         self.query_key_value = nn.Linear(width, 3 * width)
         self.output = nn.Linear(width, width)
         self.mix_heard = Mix(width, gated=config.fusion, dropout=config.dropout)
@@ -80,22 +80,22 @@ class Block(nn.Module):
             )
             self.mix_thought = Mix(width, gated=config.fusion, dropout=config.dropout)
 
-    def forward(self, states: Tensor, here: Tensor) -> Tensor:
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """(documents, longest, width), (documents, longest) -> (documents, longest, width)."""
         projected = self.query_key_value(states)
-        if self.bend:
+        if self.rectified:
             projected = projected.relu()
         parts = projected.unflatten(-1, (3, self.heads, -1))  # (documents, longest, 3, heads, part)
         query, key, value = parts.permute(2, 0, 3, 1, 4)  # (documents, heads, longest, part) each
-        heard = scaled_dot_product_attention(query, key, value, attn_mask=here[:, None, None])
-        states = self.mix_heard(states, self.output(heard.transpose(1, 2).flatten(2)))
+        attended = scaled_dot_product_attention(query, key, value, attn_mask=mask[:, None, None])
+        states = self.mix_heard(states, self.output(attended.transpose(1, 2).flatten(2)))
         if self.feedforward is not None:
             states = self.mix_thought(states, self.feedforward(states))
         return states
 
 
 class Mix(nn.Module):
-    """Adds what is new to what was, or lets a gate choose between them, and normalises (Wang and Wan, 2019).
+    """A residual sum, or a gate between old and new state, then layer normalisation (Wang and Wan, 2019).
 
     The form of HAN's fusion gate is an assumption: gate = sigmoid(W [old; new]), old where it is 1.
     """

@@ -13,7 +13,7 @@ from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
-from unshuffle.layers.recurrence import Layout, read_to_the_ends
+from unshuffle.layers.recurrence import Packing, bilstm_last_states
 from unshuffle.layers.segments import select_rows
 
 
@@ -31,7 +31,7 @@ class BiLSTMConfig:
 
 @sentence_encoders.register("bilstm", BiLSTMConfig)
 class BiLSTM(nn.Module):
-    """Reads a sentence from both ends; its vector is where the two readers stop."""
+    """A sentence vector is the last states of both directions."""
 
     order_sensitive = False
     pair_width = 0
@@ -48,11 +48,11 @@ class BiLSTM(nn.Module):
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""
-        layout = Layout.of(batch.tokens.lengths)
+        packing = Packing.of(batch.tokens.lengths)
         words, rows = batch.tokens.ids, None
-        if not self.training:  # without dropout equal words are equal, and their half of the gates is computed once
+        if not self.training:  # without dropout, the input half of the gates is the same for equal words
             words, rows = torch.unique(words, return_inverse=True)
-        ends = read_to_the_ends(self.lstm, self.embedding(words), layout, rows)
+        ends = bilstm_last_states(self.lstm, self.embedding(words), packing, rows)
         vectors = select_rows(ends, batch.tokens.distinct)
         return Encoded(
             sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics

@@ -15,7 +15,7 @@ from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
-from unshuffle.layers.recurrence import Layout, read_both_ways
+from unshuffle.layers.recurrence import Packing, bilstm_states
 from unshuffle.layers.segments import scatter_sum, segment_of, segment_softmax
 
 
@@ -30,7 +30,7 @@ class BiLSTMLayersConfig:
     """Both directions together."""
     layers: Annotated[int, Ge(1)] = 2
     pooling: Literal["attention", "last"] = "attention"
-    """`attention`: heads with a learned query each; `last`: where the two readers of the top layer stop."""
+    """`attention`: heads with a learned query each; `last`: the last states of the top layer."""
     heads: Annotated[int, Ge(1)] = 4
     word_width: Annotated[int, Ge(1)] = 300
     word_dropout: Annotated[float, Ge(0), Lt(1)] = 0.15
@@ -42,7 +42,7 @@ class BiLSTMLayersConfig:
 
 @sentence_encoders.register("bilstm_layers", BiLSTMLayersConfig)
 class BiLSTMLayers(nn.Module):
-    """Each layer reads what the one below saw from both sides of a word."""
+    """Each layer reads the states of the layer below, both directions of each word."""
 
     order_sensitive = False
     pair_width = 0
@@ -62,19 +62,19 @@ class BiLSTMLayers(nn.Module):
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""
-        layout = Layout.of(batch.tokens.lengths)
+        packing = Packing.of(batch.tokens.lengths)
         words = self.embedding(batch.tokens.ids)
         for depth, lstm in enumerate(self.layers):
             words = self.between(words) if depth else words
-            hidden = read_both_ways(cast(nn.LSTM, lstm), words, layout)  # (words, 2, width / 2)
-            # The two directions stand in places of their own; the next layer wants both beside their word.
-            forward = torch.empty_like(hidden[:, 0]).index_copy(0, layout.forward, hidden[:, 0])
-            backward = torch.empty_like(hidden[:, 1]).index_copy(0, layout.backward, hidden[:, 1])
+            hidden = bilstm_states(cast(nn.LSTM, lstm), words, packing)  # (words, 2, width / 2)
+            # Each direction has its own packed order; the next layer needs both in the order of the words.
+            forward = torch.empty_like(hidden[:, 0]).index_copy(0, packing.forward, hidden[:, 0])
+            backward = torch.empty_like(hidden[:, 1]).index_copy(0, packing.backward, hidden[:, 1])
             words = torch.cat([forward, backward], 1)
         if self.attention is not None:
             vectors = self.attention(words, batch.tokens.lengths)
         else:
-            vectors = hidden[layout.last].flatten(1)
+            vectors = hidden[packing.last].flatten(1)
         return Encoded(
             sentences=self.dropout(vectors[batch.tokens.distinct]),
             entities=self.embedding(batch.entity_words),
@@ -83,9 +83,9 @@ class BiLSTMLayers(nn.Module):
 
 
 class WordAttention(nn.Module):
-    """Each head looks for what its learned query asks; scaled dot products, then a projection.
+    """Each head has a learned query; scaled dot products, then a projection.
 
-    What the learned query is compared with is not described; keys and values are projections of the words here.
+    The paper does not say what the query is compared with; keys and values are projections of the words here.
     """
 
     def __init__(self, width: int, heads: int) -> None:
@@ -104,6 +104,6 @@ class WordAttention(nn.Module):
         key, value = self.key_value(words).view(len(words), 2, self.heads, -1).unbind(1)  # (words, heads, part)
         scores = (key * self.query).sum(-1) / math.sqrt(key.shape[-1])
         share = segment_softmax(scores, sentence, len(lengths))  # (words, heads)
-        heard = scatter_sum(share[..., None] * value, sentence, len(lengths))
-        vectors: Tensor = self.output(heard.flatten(1))
+        attended = scatter_sum(share[..., None] * value, sentence, len(lengths))
+        vectors: Tensor = self.output(attended.flatten(1))
         return vectors

@@ -1,4 +1,4 @@
-"""BiLSTM vectors with topic vectors beside them (Oh et al., 2019: TGCM)."""
+"""BiLSTM vectors concatenated with topic vectors (Oh et al., 2019: TGCM)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BiLSTMTopicsConfig:
     hidden: Annotated[int, Ge(2), MultipleOf(2)] = 512
     """Both directions together, without the topics."""
     topics: Annotated[int, Ge(1)] = 100
-    """How many topics the topic model has."""
+    """Number of topics of the topic model."""
     word_width: Annotated[int, Ge(1)] = 100
     word_dropout: Annotated[float, Ge(0), Lt(1)] = 0.5
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.5
@@ -33,7 +33,7 @@ class BiLSTMTopicsConfig:
 class BiLSTMTopics(nn.Module):
     """[BiLSTM vector; topic distribution of the sentence].
 
-    Assumptions, as only the abstract could be read: the sentence encoder is the BiLSTM of the systems it is compared
+    Assumptions, since only the abstract was available: the sentence encoder is the BiLSTM of the systems it is compared
     with, topics enter by concatenation, and the topic model is LDA on sentences (graph/topics.py).
     """
 
@@ -62,7 +62,7 @@ class BiLSTMTopics(nn.Module):
         if topics is None or topics.shape != (batch.graph.sentences, self.topics):
             found = "none" if topics is None else f"{topics.shape[1]} for {topics.shape[0]} sentences"
             raise ConfigError(
-                f"sentence_encoder.topics: it expects {self.topics} topics a sentence and got {found}. "
+                f"sentence_encoder.topics: it expects {self.topics} topics per sentence and got {found}. "
                 "Give the system a topic model of that size."
             )
         read: Encoded = self.bilstm(batch)

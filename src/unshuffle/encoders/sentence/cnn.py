@@ -1,4 +1,4 @@
-"""Convolution over word vectors, the strongest answer of each filter (Chen et al., 2016; Gong et al., 2016)."""
+"""Convolution over word vectors with max-pooling (Chen et al., 2016; Gong et al., 2016)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class CNNConfig:
     """Convolutional sentence encoder; the defaults are Chen et al.'s, (3, 4, 5) with 512 ReLU filters Gong et al.'s."""
 
     windows: Annotated[tuple[Annotated[int, Ge(1)], ...], MinLen(1)] = (3,)
-    """How many words in a row a filter sees; one set of filters for each."""
+    """Words seen by a filter; one set of filters per window."""
     filters: Annotated[int, Ge(1)] = 100
-    """Filters of each window; the sentence vector is as wide as all together."""
+    """Filters per window; the sentence vector is as wide as all of them together."""
     activation: Literal["tanh", "relu"] = "tanh"
     word_width: Annotated[int, Ge(1)] = 100
     word_dropout: Annotated[float, Ge(0), Lt(1)] = 0.0
@@ -33,7 +33,7 @@ class CNNConfig:
 
 @sentence_encoders.register("cnn", CNNConfig)
 class CNN(nn.Module):
-    """Slides filters over a sentence with zeros around it, so that every word is once the middle of a window."""
+    """Filters slide over the zero-padded sentence, so that every word is the middle of one window."""
 
     order_sensitive = False
     pair_width = 0
@@ -53,13 +53,13 @@ class CNN(nn.Module):
         """(words,) -> (sentences, width)."""
         words, lengths = self.embedding(batch.tokens.ids), batch.tokens.lengths
         sentence = segment_of(lengths)
-        answers = [
+        pooled = [
             segment_max(filters(_windows(words, sentence, size)), sentence, len(lengths))
             for size, filters in zip(self.config.windows, self.filters, strict=True)
         ]
-        # Both activations grow with their input, so the maximum may come first and fewer numbers are bent.
-        bend = torch.tanh if self.config.activation == "tanh" else torch.relu
-        vectors = bend(torch.cat(answers, 1))[batch.tokens.distinct]
+        # Both activations are monotonic, so they can be applied after the maximum, to fewer numbers.
+        activation = torch.tanh if self.config.activation == "tanh" else torch.relu
+        vectors = activation(torch.cat(pooled, 1))[batch.tokens.distinct]
         return Encoded(
             sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
         )

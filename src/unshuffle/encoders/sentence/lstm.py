@@ -14,7 +14,7 @@ from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
-from unshuffle.layers.recurrence import Layout, read_one_way
+from unshuffle.layers.recurrence import Packing, lstm_states
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +23,12 @@ class LSTMConfig:
 
     hidden: Annotated[int, Ge(1)] = 100
     vector: Literal["hidden", "cell_hidden"] = "cell_hidden"
-    """The last hidden state, or the last cell and hidden state side by side, twice as wide."""
+    """The last hidden state, or [last cell; last hidden state], twice as wide."""
     backwards: bool = False
     """Whether to read from the last word to the first, as Chen et al. do."""
     word_width: Annotated[int, Ge(1)] = 100
     train_words: bool = True
-    """Whether word vectors are trained on; Logeswaran et al. leave them as they are."""
+    """Whether word vectors are trained; Logeswaran et al. keep them fixed."""
     word_dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     """On the sentence vectors."""
@@ -36,7 +36,7 @@ class LSTMConfig:
 
 @sentence_encoders.register("lstm", LSTMConfig)
 class LSTM(nn.Module):
-    """Reads a sentence once; its vector is where the reader stops."""
+    """Reads a sentence in one direction; its vector is the last state."""
 
     order_sensitive = False
     pair_width = 0
@@ -55,19 +55,19 @@ class LSTM(nn.Module):
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""
-        layout = Layout.of(batch.tokens.lengths)
-        way = layout.backward if self.config.backwards else layout.forward
-        vectors = self._last(self.embedding(batch.tokens.ids)[way], layout)[batch.tokens.distinct]
+        packing = Packing.of(batch.tokens.lengths)
+        order = packing.backward if self.config.backwards else packing.forward
+        vectors = self._last(self.embedding(batch.tokens.ids)[order], packing)[batch.tokens.distinct]
         return Encoded(
             sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
         )
 
-    def _last(self, words: Tensor, layout: Layout) -> Tensor:
-        """(words, word width) in the layout's places -> (distinct, width)."""
+    def _last(self, words: Tensor, packing: Packing) -> Tensor:
+        """(words, word width) in packed order -> (distinct, width)."""
         if self.config.vector == "hidden":
-            nothing = words.new_zeros(len(layout.order), self.config.hidden)
-            return read_one_way(self.lstm, words, nothing, layout)[layout.last]
-        # The layout is that of torch's packed sequences, whose LSTM also hands out the cells.
-        _, (hidden, cell) = self.lstm(PackedSequence(words, torch.tensor(layout.sizes)))
-        last = torch.cat([cell[0], hidden[0]], 1)  # by falling length
-        return torch.empty_like(last).index_copy(0, layout.order, last)
+            zeros = words.new_zeros(len(packing.order), self.config.hidden)
+            return lstm_states(self.lstm, words, zeros, packing)[packing.last]
+        # Torch's LSTM, unlike ours, also returns the cells.
+        _, (hidden, cell) = self.lstm(PackedSequence(words, torch.tensor(packing.sizes)))
+        last = torch.cat([cell[0], hidden[0]], 1)  # by decreasing length
+        return torch.empty_like(last).index_copy(0, packing.order, last)

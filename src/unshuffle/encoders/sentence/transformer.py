@@ -31,16 +31,16 @@ class TransformerConfig(PretrainedConfig):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretches:
-    """Sets of pieces whose mean is a vector: first one a distinct sentence, then one a mention of which any is read."""
+class PooledSpans:
+    """Sets of pieces whose mean is a vector: one per distinct sentence, then one per mention that is read."""
 
-    stretch: Tensor  # (entries,)
+    span: Tensor  # (entries,)
     piece: Tensor  # (entries,) flat
-    sentence: Tensor  # (stretches,) the distinct sentence each lies in
+    sentence: Tensor  # (spans,) the distinct sentence each lies in
 
     @classmethod
-    def of(cls, batch: Batch, pooling: str, longest: int) -> tuple[Stretches, Tensor]:
-        """Also (mentions,) the stretch of each mention, -1 where it has none."""
+    def of(cls, batch: Batch, pooling: str, longest: int) -> tuple[PooledSpans, Tensor]:
+        """Also (mentions,) the span of each mention, -1 where it has none."""
         lengths = batch.tokens.lengths
         sentence, place = segment_of(lengths), place_of_piece(lengths)
         alone = lengths[sentence] == 1
@@ -49,10 +49,10 @@ class Stretches:
         mention, piece = batch.spans[:, read[batch.spans[1]]]
         known, which = mention.unique(return_inverse=True)
         own = (pooled & read).nonzero().squeeze(1)
-        stretch_of_mention = mention.new_full((batch.graph.mentions.shape[1],), -1)
-        stretch_of_mention[known] = torch.arange(len(known), device=known.device) + len(lengths)
-        stretches = cls(
-            stretch=torch.cat([sentence[own], which + len(lengths)]),
+        span_of_mention = mention.new_full((batch.graph.mentions.shape[1],), -1)
+        span_of_mention[known] = torch.arange(len(known), device=known.device) + len(lengths)
+        spans = cls(
+            span=torch.cat([sentence[own], which + len(lengths)]),
             piece=torch.cat([own, piece]),
             sentence=torch.cat(
                 [
@@ -61,7 +61,7 @@ class Stretches:
                 ]
             ),
         )
-        return stretches, stretch_of_mention
+        return spans, span_of_mention
 
 
 @sentence_encoders.register("transformer", TransformerConfig)
@@ -79,17 +79,17 @@ class Transformer(nn.Module):
         self.dropout = Dropout(config.dropout)
         self._kept_in: str | os.PathLike[str] | None = None
         self._cache: VectorCache | None = None
-        # Other weights, other vectors.
+        # Cached vectors are those of other weights.
         self.register_load_state_dict_post_hook(_close_cache)  # type: ignore[no-untyped-call]
 
     def keep_vectors(self, folder: str | os.PathLike[str] | None) -> bool:
-        """In a folder from now on, None for no longer; only a frozen transformer can, and it says whether it does."""
+        """Caches vectors in a folder, or nowhere (None); returns whether it does, which only a frozen one can."""
         self._kept_in = folder if self.pieces.frozen else None
         self._cache = None
         return self._open_cache() is not None
 
     def _open_cache(self) -> VectorCache | None:
-        """That of the weights as they are."""
+        """The cache for the current weights."""
         if self._cache is None and self._kept_in is not None:
             architecture = json.dumps(resolved(self.config).architecture, sort_keys=True)
             self._cache = VectorCache(self._kept_in, self.pieces, architecture)
@@ -98,36 +98,36 @@ class Transformer(nn.Module):
     def forward(self, batch: Batch) -> Encoded:
         """(pieces,) -> (sentences, width), (entities, width)."""
         tokens, graph = batch.tokens, batch.graph
-        stretches, of_mention = Stretches.of(batch, self.config.pooling, self.pieces.longest)
+        spans, of_mention = PooledSpans.of(batch, self.config.pooling, self.pieces.longest)
         cache = self._open_cache()
-        vectors = self._read(tokens, stretches) if cache is None else self._remembered(cache, tokens, stretches)
+        vectors = self._read(tokens, spans) if cache is None else self._cached(cache, tokens, spans)
         entities = mean_over_mentions(vectors[of_mention.clamp_min(0)], of_mention >= 0, graph)
         sentences = vectors[tokens.distinct]
         return Encoded(sentences=self.dropout(sentences), entities=entities, topics=batch.topics)
 
-    def _read(self, tokens: Tokens, stretches: Stretches) -> Tensor:
-        """(stretches, width)."""
+    def _read(self, tokens: Tokens, spans: PooledSpans) -> Tensor:
+        """(spans, width)."""
         read = read_pieces(tokens.lengths, self.pieces.longest)
         states = self.pieces(tokens.ids[read], tokens.lengths.clamp_max(self.pieces.longest))
         number = read.cumsum(0) - 1  # of a piece among those that are read
-        return segment_mean(states[number[stretches.piece]], stretches.stretch, len(stretches.sentence))
+        return segment_mean(states[number[spans.piece]], spans.span, len(spans.sentence))
 
     @torch.no_grad()
-    def _remembered(self, cache: VectorCache, tokens: Tokens, stretches: Stretches) -> Tensor:
-        """The same from disk where it is known; rounded alike whether it is or not."""
+    def _cached(self, cache: VectorCache, tokens: Tokens, spans: PooledSpans) -> Tensor:
+        """The same from the cache where possible; rounded equally, cached or not."""
         pieces = torch.split(tokens.ids, tokens.lengths.tolist())
         first = tokens.lengths.cumsum(0) - tokens.lengths
-        order = torch.argsort(stretches.stretch, stable=True)
-        entries = torch.bincount(stretches.stretch, minlength=len(stretches.sentence)).tolist()
-        sentences = stretches.sentence.tolist()
+        order = torch.argsort(spans.span, stable=True)
+        entries = torch.bincount(spans.span, minlength=len(spans.sentence)).tolist()
+        sentences = spans.sentence.tolist()
         keys = [
             cache.key(pieces[sentence], place - first[sentence])
-            for sentence, place in zip(sentences, torch.split(stretches.piece[order], entries), strict=True)
+            for sentence, place in zip(sentences, torch.split(spans.piece[order], entries), strict=True)
         ]
         known = cache.read(keys, self.width)
         missing = torch.tensor([key not in known for key in keys], device=first.device)
         if missing.any():
-            fresh = self._read(*_part(tokens, stretches, missing)).half().float().cpu()
+            fresh = self._read(*_part(tokens, spans, missing)).half().float().cpu()
             names = [key for key in keys if key not in known]
             computed = dict(zip(names, fresh, strict=True))
             cache.write(computed)
@@ -135,16 +135,16 @@ class Transformer(nn.Module):
         return torch.stack([known[key] for key in keys]).to(first.device)
 
 
-def _part(tokens: Tokens, stretches: Stretches, wanted: Tensor) -> tuple[Tokens, Stretches]:
-    """Only the wanted stretches and the sentences they lie in."""
+def _part(tokens: Tokens, spans: PooledSpans, wanted: Tensor) -> tuple[Tokens, PooledSpans]:
+    """Only the wanted spans and the sentences they lie in."""
     needed = torch.zeros(len(tokens.lengths), dtype=torch.bool, device=wanted.device)
-    needed[stretches.sentence[wanted]] = True
+    needed[spans.sentence[wanted]] = True
     kept = needed[segment_of(tokens.lengths)]  # (pieces,)
-    entry = wanted[stretches.stretch]
-    part = Stretches(
-        stretch=(wanted.cumsum(0) - 1)[stretches.stretch[entry]],
-        piece=(kept.cumsum(0) - 1)[stretches.piece[entry]],
-        sentence=(needed.cumsum(0) - 1)[stretches.sentence[wanted]],
+    entry = wanted[spans.span]
+    part = PooledSpans(
+        span=(wanted.cumsum(0) - 1)[spans.span[entry]],
+        piece=(kept.cumsum(0) - 1)[spans.piece[entry]],
+        sentence=(needed.cumsum(0) - 1)[spans.sentence[wanted]],
     )
     return Tokens(tokens.ids[kept], tokens.lengths[needed], tokens.distinct), part
 

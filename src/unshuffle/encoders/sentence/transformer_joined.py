@@ -22,12 +22,12 @@ class TransformerJoinedConfig(PretrainedConfig):
     """Document encoder on a pretrained transformer."""
 
     longest: Annotated[int, Ge(8)] = 512
-    """Pieces of one sequence; a longer document is cut between sentences into several that do not see each other."""
+    """Longest sequence in word pieces; a longer document is split between sentences into independent sequences."""
     pooling: Literal["mean", "first"] = "mean"
-    """`mean`: over a sentence's pieces without its [CLS]; `first`: its [CLS], as BERT4SO. A transformer that has only
-    ever seen one of them gives all [CLS] of a document nearly the same state, so that at first none is told apart."""
+    """`mean`: over a sentence's pieces without its [CLS]; `first`: its [CLS], as BERT4SO. A transformer pretrained on
+    one [CLS] per text gives all [CLS] of a document nearly the same state at first."""
     alternate: bool = True
-    """Whether every second sentence is of the other segment, as BERT4SO's; for transformers that know segments."""
+    """Whether segment ids alternate between sentences, as in BERT4SO; for transformers that have segments."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     """On the sentence vectors."""
 
@@ -39,15 +39,15 @@ class JoinedText:
     word: Tensor  # (pieces,) the flat word of the tokens that stands here
     lengths: Tensor  # (windows,)
     sentence: Tensor  # (pieces,) the final separator belongs to the last sentence
-    marker: Tensor  # (sentences,) where each sentence's marker stands
+    marker: Tensor  # (sentences,) position of each sentence's marker
     kept: Tensor  # (sentences,) pieces of each sentence that are read, marker included
 
 
 @sentence_encoders.register("transformer_joined", TransformerJoinedConfig)
 class TransformerJoined(nn.Module):
-    """Sentences stand in the order in which they are given, each behind its own [CLS].
+    """Reads the sentences in the given order, each after its own [CLS].
 
-    The transformer's positions see that order, so results depend on it; this is declared, not hidden.
+    Positions reveal that order to the transformer, so results depend on it, as `order_sensitive` declares.
     """
 
     order_sensitive = True

@@ -27,16 +27,16 @@ class TransformerPairConfig(PretrainedConfig):
     """Sentence vectors: `attention` over pieces and then pairs, as BERSON; `mean` of the [CLS] of the pairs that the
     sentence opens; `alone`: [CLS] of the sentence read on its own by the same transformer, as ConsGraph."""
     longest: Annotated[int, Ge(5)] = 105
-    """Pieces of a pair beyond this many are cut, fairly from both sentences."""
+    """Longest pair in word pieces; longer ones are cut evenly from both sentences."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     """On sentence and pair vectors."""
 
 
 @sentence_encoders.register("transformer_pair", TransformerPairConfig)
 class TransformerPair(nn.Module):
-    """[CLS] of a pair is its vector; a sentence gathers what is said of it in all its pairs.
+    """[CLS] of a pair is its vector; a sentence vector is pooled from all pairs that contain it.
 
-    A sentence without any pair, alone in its document, has a vector of zeros unless it is read on its own.
+    The only sentence of a document has no pair, and a zero vector unless sentences are also read on their own.
     """
 
     order_sensitive = False
@@ -81,13 +81,13 @@ class TransformerPair(nn.Module):
             states: Tensor = self.pieces(ids[text.word], text.lengths, text.half)
             return states
         everyone = torch.arange(len(which), device=which.device)
-        chosen = which.new_full((count,), len(which)).scatter_reduce(0, which, everyone, "amin")  # the first of each
-        read = (chosen[which] == everyone)[text.pair]  # (pieces,)
-        once: Tensor = self.pieces(ids[text.word[read]], text.lengths[chosen.sort().values], text.half[read])
+        first = which.new_full((count,), len(which)).scatter_reduce(0, which, everyone, "amin")
+        read = (first[which] == everyone)[text.pair]  # (pieces,)
+        once: Tensor = self.pieces(ids[text.word[read]], text.lengths[first.sort().values], text.half[read])
         start = text.lengths.cumsum(0) - text.lengths
         place = torch.arange(len(text.pair), device=which.device) - start[text.pair]
         number = read.cumsum(0) - 1  # of a piece among those that are read
-        return once[number[start[chosen[which]][text.pair] + place]]
+        return once[number[start[first[which]][text.pair] + place]]
 
     def _alone(self, batch: Batch) -> Tensor:
         """[CLS] of each sentence read on its own."""
@@ -103,7 +103,7 @@ class TransformerPair(nn.Module):
         tokens, (mention, word) = batch.tokens, batch.spans
         if not len(mention):
             return states.new_zeros(batch.graph.entities, self.entity_width)
-        # Equal sentences share their words but not their pairs, so words are numbered anew by sentence.
+        # Equal sentences share their words but not their pairs, so words are renumbered by sentence.
         lengths = tokens.lengths[tokens.distinct]
         start, moved = tokens.lengths.cumsum(0) - tokens.lengths, lengths.cumsum(0) - lengths
         sentence = pairs[text.half, text.pair]
@@ -117,7 +117,7 @@ class TransformerPair(nn.Module):
 
 
 class HalfAttention(nn.Module):
-    """Attention over the pieces of each half of a pair, then over the 2 (n - 1) halves that speak of a sentence.
+    """Attention over the pieces of each half of a pair, then over the 2 (n - 1) halves that contain a sentence.
 
     A half is a sentence's pieces and the separators behind it; [CLS] belongs to neither.
     """

@@ -1,4 +1,4 @@
-"""A pretrained transformer that reads a document as a set: sentences hear each other, and none knows its place."""
+"""A pretrained transformer that reads a document as a set: sentences attend to each other without positions."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_mean, segment_of, select_rows
 
 SCALE = 10.0
-"""Unit in which the bias is learned: steps that suit weights would hardly move it."""
+"""Unit in which the bias is learned; at the learning rate of the weights it would hardly move otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerSetConfig(PretrainedConfig):
-    """Encoder of a document's sentences in each other's sight."""
+    """Encoder whose sentences attend to each other."""
 
     alone: Annotated[int, Ge(0)] = 2
-    """So many of the lowest layers read each sentence on its own; in those above, all pieces of a document meet."""
+    """Number of lowest layers that read each sentence on its own; above, all pieces of a document meet."""
     apart: float = -2.5
-    """Where the bias of attention between sentences starts; each layer and head learns its own."""
+    """Initial bias of attention between different sentences; each layer and head learns its own."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     """On the sentence vectors."""
 
@@ -45,9 +45,9 @@ class TransformerSetConfig(PretrainedConfig):
 class TransformerSet(nn.Module):
     """A sentence is the mean of its word pieces, an entity that of its mentions.
 
-    Positions count within a sentence, and attention tells only whether two pieces are of the same one: permuting the
-    sentences permutes the vectors and changes nothing else. It costs what reading the sentences one by one does, and a
-    pronoun can look for its noun.
+    Positions count within a sentence, and attention only knows whether two pieces belong to the same sentence, so
+    permuting the sentences permutes the vectors and changes nothing else. It costs as much as reading the sentences
+    one by one, and a pronoun can attend to its noun.
     """
 
     order_sensitive = False
@@ -58,10 +58,10 @@ class TransformerSet(nn.Module):
         self.config = config
         self.pieces = Pieces(config, words=words)
         if not isinstance(self.pieces.model, Bert):
-            raise ConfigError("sentence_encoder: only a BERT can read a set of sentences. Take kind 'transformer'.")
+            raise ConfigError("sentence_encoder: only a BERT can read a set of sentences. Use kind 'transformer'.")
         layers = self.pieces.model.layers
         if config.alone >= len(layers):
-            raise ConfigError(f"sentence_encoder.alone: there are only {len(layers)} layers. Leave some to meet in.")
+            raise ConfigError(f"sentence_encoder.alone: there are only {len(layers)} layers. Give a smaller number.")
         heads = int(layers[0].heads)  # type: ignore[arg-type]
         self.apart = nn.Parameter(torch.full((len(layers) - config.alone, heads), config.apart / SCALE))
         self.width = self.entity_width = self.pieces.width
@@ -76,10 +76,10 @@ class TransformerSet(nn.Module):
         sentence, place = segment_of(own), place_of_piece(own)
         old_first, first = (lengths.cumsum(0) - lengths)[tokens.distinct], own.cumsum(0) - own
         states = self.pieces(tokens.ids[read], lengths, layers=self.config.alone)
-        states = self._meet(select_rows(states, old_first[sentence] + place), sentence, own, graph)
+        states = self._read_together(select_rows(states, old_first[sentence] + place), sentence, own, graph)
         mention, word = batch.spans[:, read[batch.spans[1]]]
-        speaker = graph.mentions[1, mention]
-        piece = (read.cumsum(0) - 1)[word] - old_first[speaker] + first[speaker]
+        mentioning = graph.mentions[1, mention]
+        piece = (read.cumsum(0) - 1)[word] - old_first[mentioning] + first[mentioning]
         pooled = ((place > 0) | (own[sentence] == 1)).nonzero().squeeze(1)  # without [CLS]
         return Encoded(
             sentences=self.dropout(segment_mean(select_rows(states, pooled), sentence[pooled], graph.sentences)),
@@ -87,22 +87,22 @@ class TransformerSet(nn.Module):
             topics=batch.topics,
         )
 
-    def _meet(self, states: Tensor, sentence: Tensor, own: Tensor, graph: GraphBatch) -> Tensor:
+    def _read_together(self, states: Tensor, sentence: Tensor, own: Tensor, graph: GraphBatch) -> Tensor:
         """(pieces, width) through the upper layers, all pieces of a document together."""
         lengths = scatter_sum(own, graph.document_of_sentence, graph.documents)
         groups = [
             replace(group, part=group.table(sentence[:, None]).squeeze(-1))
             for group in groups_of(lengths, self.pieces.budget)
         ]
-        return self.pieces.climb(states, groups, *self._meeting, SCALE * self.apart)
+        return self.pieces.climb(states, groups, *self._shared_layers, SCALE * self.apart)
 
     def stretches(self) -> list[Stretch]:
-        """The layers in which sentences are alone, and those in which they meet."""
-        model, (first, last) = self.pieces.model, self._meeting
+        """The layers that read sentences on their own, and those in which they attend to each other."""
+        model, (first, last) = self.pieces.model, self._shared_layers
         assert isinstance(model, Bert)
         above = Stretch(model, first, last, SCALE * self.apart.detach())
         return [Stretch(model, 0, first), above] if first else [above]
 
     @property
-    def _meeting(self) -> tuple[int, int]:
+    def _shared_layers(self) -> tuple[int, int]:
         return self.config.alone, self.config.alone + len(self.apart)

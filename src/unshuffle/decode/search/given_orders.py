@@ -1,4 +1,4 @@
-"""A given order, one row a choice: what every step-by-step decoder needs to score it at once."""
+"""Given orders as one row per choice, so that a step-by-step decoder can score all choices at once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from unshuffle.layers.padding import pad_documents
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Every choice with every sentence that is left at it, the one chosen first; nothing is padded."""
+    """Every choice with every sentence that is still left, the chosen one first; nothing is padded."""
 
     choice: Tensor  # (options,)
-    place: Tensor  # (options,) where the sentence stands in the order that is followed, documents end to end
+    place: Tensor  # (options,) place of the sentence in the given order, documents end to end
     number: Tensor  # (options,) counted within its choice
 
     def log_probabilities(self, logits: Tensor) -> Tensor:
-        """(options,) score of each -> (choices,) of the one chosen."""
+        """(options,) score of each -> (choices,) log-probability of the chosen one."""
         longest, choices = int(self.number.max()) + 1, int(self.choice[-1]) + 1
         table = logits.new_full((choices * longest,), -torch.inf)
         table = table.index_copy(0, self.choice * longest + self.number, logits)
@@ -29,18 +29,18 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
-    """Each choice of some orders, document by document, in the order that is followed."""
+class GivenOrders:
+    """Every choice of the given orders, document by document."""
 
     order: Tensor  # (sentences,) flat number of the sentence chosen
     document: Tensor  # (sentences,)
     step: Tensor  # (sentences,) how many were chosen before
     target: Tensor  # (sentences,) the sentence chosen, by its number in its document
-    place: Tensor  # (documents, longest) at which place a sentence stands; -1 where there is none
-    left: Tensor  # (sentences,) how many are left at each choice, the one chosen among them
+    place: Tensor  # (documents, longest) place of each sentence; -1 where there is none
+    left: Tensor  # (sentences,) how many are left at each choice, the chosen one included
 
     @classmethod
-    def of(cls, graph: GraphBatch, gold: Gold) -> Followed:
+    def of(cls, graph: GraphBatch, gold: Gold) -> GivenOrders:
         """The orders of a batch."""
         order, document = gold.flat_order(graph), graph.document_of_sentence
         first = graph.first_sentence[document]
@@ -49,13 +49,13 @@ class Followed:
         return cls(order, document, step, order - first, place, graph.sizes[document] - step)
 
     def log_probabilities(self, logits: Tensor) -> Tensor:
-        """(sentences, longest) score of every sentence at every choice -> (sentences,) of the one chosen."""
-        used = self.place[self.document] < self.step[:, None]  # and the absent, whose place is -1
+        """(sentences, longest) score of every sentence at every choice -> (sentences,) of the chosen one."""
+        used = self.place[self.document] < self.step[:, None]  # padding too, whose place is -1
         log_probability = torch.log_softmax(logits.masked_fill(used, -torch.inf), 1)
         return log_probability.gather(1, self.target[:, None]).squeeze(1)
 
     def options(self) -> Options:
-        """A table of all sentences at all choices would be half in vain: as many are gone as are left."""
+        """Choices paired with what is left; in a full table half of the cells would be sentences already used."""
         choices = torch.arange(len(self.left), device=self.left.device)
         choice = choices.repeat_interleave(self.left)
         number = torch.arange(len(choice), device=choice.device) - (self.left.cumsum(0) - self.left)[choice]
