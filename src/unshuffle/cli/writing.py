@@ -28,3 +28,16 @@ def write_pieces(pieces: Iterable[str], out: Path | None) -> None:
             target.writelines(pieces)
 
     write_whole(out, write)
+
+
+def write_bytes(content: bytes, out: Path | None) -> None:
+    """Writes a whole file at once."""
+    if out is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(content)
+
+    write_whole(out, write)
