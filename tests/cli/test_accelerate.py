@@ -47,8 +47,3 @@ def test_accelerate_refuses_in_one_line(
     monkeypatch.setattr("unshuffle.export.accelerate.onnx_is_here", lambda: False)
     said = run("accelerate", bert, "--out", out, "--check", corpus).complaint
     assert "pip install 'unshuffle[onnx]'" in said and not out.exists()
-
-
-def test_order_compiles_only_what_can_be(run: Run, model: Path) -> None:
-    said = run("order", "-m", model, "--compile", stdin="\n".join(STORIES[0])).complaint
-    assert "no encoder that can be compiled" in said

@@ -10,7 +10,7 @@ import torch
 
 from tests.export.conftest import Tiny
 from unshuffle.encoders.pretrained.bert import Bert
-from unshuffle.encoders.pretrained.runners import Stretch
+from unshuffle.encoders.pretrained.runners import LayerRange
 from unshuffle.errors import ConfigError
 from unshuffle.export import accelerate as part
 from unshuffle.export.accelerate import accelerate
@@ -23,7 +23,7 @@ def orders(orderer: Orderer, tiny: Tiny) -> list[tuple[int, ...]]:
     return [ordering.order for ordering in orderer.order_many(tiny.documents)]
 
 
-def damaged(stretch: Stretch, *, int8: bool) -> bytes:
+def damaged(stretch: LayerRange, *, int8: bool) -> bytes:
     """As an export would be that takes the wrong numbers."""
     other = Bert(
         {
@@ -37,7 +37,7 @@ def damaged(stretch: Stretch, *, int8: bool) -> bytes:
     with torch.no_grad():
         for value in other.parameters():
             value.normal_()
-    return bert_graph(Stretch.whole(other), int8=int8)
+    return bert_graph(LayerRange.whole(other), int8=int8)
 
 
 def test_the_folder_is_whole_and_says_what_was_measured(tiny: Tiny, fast: Path) -> None:

@@ -20,7 +20,7 @@ from unshuffle.evaluation.predict import figures, predict
 from unshuffle.graph.batch import Item, collate
 from unshuffle.metrics.orders import tau
 from unshuffle.metrics.pairs import pairwise_accuracy
-from unshuffle.refine.iterative import Refined
+from unshuffle.refine.contracts import Refined
 from unshuffle.system.folder import Model
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import system_names

@@ -12,7 +12,8 @@ from tests.fixtures.systems import tiny_model
 from tests.oracles import refinement as oracle
 from unshuffle.graph.batch import Batch, Item, collate
 from unshuffle.refine.classifier import PairClassifier, normalised
-from unshuffle.refine.iterative import Refined, Refiner
+from unshuffle.refine.contracts import Refined
+from unshuffle.refine.iterative import Refiner
 from unshuffle.system.folder import Model
 
 DOCUMENTS = random_documents(12, sentences=(1, 7), seed=3)

@@ -5,14 +5,16 @@ import sys
 
 from tests.serve.fake import FakeOrderer
 from unshuffle.serve.run import run
-from unshuffle.serve.settings import Batching, Limits, Settings
+from unshuffle.serve.settings import Batching, Connections, Limits, Settings
 
 
 def main(options: dict[str, object]) -> None:
     model = FakeOrderer(**options.pop("model", {}))  # type: ignore[arg-type]
     batching = Batching(**options.pop("batching", {}))  # type: ignore[arg-type]
     limits = Limits(**options.pop("limits", {}))  # type: ignore[arg-type]
-    run(model, Settings(batching=batching, limits=limits, **options))  # type: ignore[arg-type]
+    connections = Connections(**options.pop("connections", {}))  # type: ignore[arg-type]
+    settings = Settings(batching=batching, limits=limits, connections=connections, **options)  # type: ignore[arg-type]
+    run(model, settings)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Concurrent requests share calls of the model, and none waits without end."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from unshuffle.serve.batching import Batcher
 from unshuffle.serve.jobs import Busy, TooSlow
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
+from unshuffle.steps import Steps
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
@@ -19,11 +21,16 @@ def document(number: int) -> Document:
     return Document((f"second {number + 1}", f"first {number}"), id=str(number))
 
 
+def steps(call: Callable[[], Any]) -> Steps[Any]:
+    yield
+    return call()
+
+
 async def answers(model: FakeOrderer, config: Batching, *searches: OrderOptions) -> list[Any]:
     """What concurrent requests, one for each search, get."""
     batcher = Batcher(model, config, Meters())
     batcher.start()
-    jobs = [batcher.order([document(number)], search) for number, search in enumerate(searches)]
+    jobs = [batcher.order([document(number)], [4.0], search) for number, search in enumerate(searches)]
     found = await asyncio.gather(*jobs, return_exceptions=True)
     await batcher.close()
     return found
@@ -55,7 +62,7 @@ def test_one_bad_document_fails_alone() -> None:
         batcher = Batcher(FakeOrderer(), Batching(window=0.02), Meters())
         batcher.start()
         texts = [("a",), ("poison",), ("c",)]
-        jobs = [batcher.order([Document(text)], OrderOptions()) for text in texts]
+        jobs = [batcher.order([Document(text)], [1.0], OrderOptions()) for text in texts]
         found = await asyncio.gather(*jobs, return_exceptions=True)
         await batcher.close()
         return found
@@ -84,11 +91,11 @@ def test_closing_finishes_what_was_accepted_and_takes_nothing_new() -> None:
     async def run() -> tuple[list[Any], Any]:
         batcher = Batcher(FakeOrderer(seconds_a_call=0.02), Batching(documents=1), Meters())
         batcher.start()
-        jobs = [asyncio.ensure_future(batcher.order([document(number)], OrderOptions())) for number in range(5)]
+        jobs = [asyncio.ensure_future(batcher.order([document(number)], [4.0], OrderOptions())) for number in range(5)]
         await asyncio.sleep(0)
         closing = asyncio.ensure_future(batcher.close())
         await asyncio.sleep(0)
-        late = await asyncio.gather(batcher.order([document(9)], OrderOptions()), return_exceptions=True)
+        late = await asyncio.gather(batcher.order([document(9)], [4.0], OrderOptions()), return_exceptions=True)
         await closing
         return await asyncio.gather(*jobs), late[0]
 
@@ -102,9 +109,9 @@ def test_work_that_cannot_be_shared_takes_its_turn() -> None:
         batcher = Batcher(FakeOrderer(), Batching(window=0.01), Meters())
         batcher.start()
         found = await asyncio.gather(
-            batcher.order([document(0)], OrderOptions()),
-            batcher.call(lambda: 7),
-            batcher.order([document(1)], OrderOptions()),
+            batcher.order([document(0)], [4.0], OrderOptions()),
+            batcher.run(steps(lambda: 7), 1.0),
+            batcher.order([document(1)], [4.0], OrderOptions()),
         )
         await batcher.close()
         return list(found)
@@ -118,7 +125,7 @@ def test_an_unexpected_failure_reaches_its_request() -> None:
         batcher = Batcher(FakeOrderer(), Batching(), Meters())
         batcher.start()
         try:
-            await batcher.call(lambda: 1 // 0)
+            await batcher.run(steps(lambda: 1 // 0), 1.0)
         finally:
             await batcher.close()
 
@@ -136,7 +143,7 @@ def test_clients_that_come_back_at_once_join_the_next_call() -> None:
         async def client(delay: float) -> None:
             await asyncio.sleep(delay)
             for number in range(4):
-                await batcher.order([document(number)], OrderOptions())
+                await batcher.order([document(number)], [4.0], OrderOptions())
 
         # Half of them begin during the first call of the others.
         await asyncio.gather(*(client(0.0) for _ in range(4)), *(client(0.1) for _ in range(4)))

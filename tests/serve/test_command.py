@@ -33,7 +33,8 @@ def fake_model(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     seen: list[Any] = []
-    monkeypatch.setattr(unshuffle.serve.run, "run", lambda _, settings: seen.append(settings))
+    monkeypatch.setattr(unshuffle.serve.run, "listen", lambda _: [])
+    monkeypatch.setattr(unshuffle.serve.run, "run", lambda _, settings, sockets: seen.append(settings))
     return seen
 
 

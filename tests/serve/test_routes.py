@@ -99,7 +99,7 @@ def test_a_failure_of_the_model_is_one_line_and_no_trace(client: TestClient, mod
     def broken(_: object) -> None:
         raise RuntimeError("secret text of the user")
 
-    model.coherence = broken  # type: ignore[assignment, method-assign]
+    model.coherence_steps = broken  # type: ignore[assignment, method-assign]
     answer = client.post("/v1/score", json={"sentences": SHUFFLED})
     assert answer.status_code == 500
     assert "secret" not in answer.text

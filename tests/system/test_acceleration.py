@@ -12,7 +12,6 @@ import torch
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import shared_model
-from tests.fixtures.tiny import save_tiny
 from unshuffle.encoders.pretrained.onnx_runner import OnnxRunner
 from unshuffle.encoders.pretrained.pieces import Pieces
 from unshuffle.errors import ConfigError
@@ -69,7 +68,7 @@ def test_the_file_is_used_by_itself(folder: Path, plain: Path) -> None:
 def test_threads_are_those_of_torch(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import onnxruntime
 
-    monkeypatch.setenv("UNSHUFFLE_THREADS", "2")
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     chosen = []
 
     class Options(onnxruntime.SessionOptions):  # type: ignore[misc]
@@ -105,11 +104,11 @@ def test_a_file_larger_than_the_encoder_is_not_read(folder: Path) -> None:
 
 def test_a_file_of_other_sizes_is_one_line(folder: Path) -> None:
     from unshuffle.encoders.pretrained.bert import Bert
-    from unshuffle.encoders.pretrained.runners import Stretch
+    from unshuffle.encoders.pretrained.runners import LayerRange
     from unshuffle.export.bert import bert_graph
 
     sizes = {"vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
-    content = bert_graph(Stretch.whole(Bert({**sizes, "intermediate_size": 8})), int8=True)
+    content = bert_graph(LayerRange.whole(Bert({**sizes, "intermediate_size": 8})), int8=True)
     (folder / "encoder.onnx").write_bytes(content)
     described = json.loads((folder / "config.json").read_text())
     described["sha256"]["encoder.onnx"] = hashlib.sha256(content).hexdigest()
@@ -141,19 +140,6 @@ def test_each_encoder_has_a_file_of_its_own(plain: Path, folder: Path, tmp_path:
     assert names == ["encoder-2.onnx", "encoder-3.onnx", "encoder.onnx"]
     assert len({(tmp_path / "own-fast" / name).read_bytes() for name in names}) == 3
     assert len(orders(Orderer.from_pretrained(tmp_path / "own-fast"))) == len(DOCUMENTS)
-
-
-def test_compiling_changes_no_order(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
-    monkeypatch.setenv("CXX", "true")
-    orderer = Orderer.from_pretrained(plain, compile=True)
-    assert pieces(orderer).runners
-    assert orders(orderer) == orders(Orderer.from_pretrained(plain))
-
-
-def test_a_model_without_a_bert_cannot_be_compiled(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"no encoder that can be compiled\. Leave compile out\."):
-        Orderer.from_pretrained(save_tiny(tmp_path), compile=True)
 
 
 def test_a_copy_of_the_folder_works_elsewhere(folder: Path, tmp_path: Path) -> None:

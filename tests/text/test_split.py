@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unshuffle.text import split
 from unshuffle.text.split import split_paragraphs, split_sentences, split_text
 
 WHOLE = [
@@ -103,3 +106,67 @@ def test_no_letter_is_lost_or_made(text: str) -> None:
 def test_long_text_is_split_in_passing_time() -> None:
     assert len(split_sentences("The cat sat. " * 20_000)) == 20_000
     assert len(split_sentences("." * 100_000 + "( " * 50_000)) == 1
+
+
+def ends_by_the_whole_sentence(sentence: str, shown: str, following: str, *, cased: bool) -> bool:
+    """The first form of the rule, which looked at all of the sentence and so took quadratic time."""
+    if sentence[-1:].isspace() or not sentence:
+        return bool(sentence)
+    last = sentence[-60:].split()[-1]
+    if last == sentence.strip() and split._LIST_NUMBER.fullmatch(last):
+        return False
+    word = last.lstrip(split._OPENING)
+    abbreviation = word.lower()
+    opener = following.rstrip(",;:!?'\"”’").lower() in split.OPENERS
+    if abbreviation in split.NEVER_LAST:
+        return False
+    if abbreviation in split.BEFORE_NUMBER and following[:1].isdigit():
+        return False
+    if abbreviation in split.OFTEN_LAST:
+        return cased and not shown.startswith(("(", "[")) and not following[:1].isdigit()
+    if abbreviation in split.SELDOM_LAST or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
+        return opener
+    if len(word) == 1 and word.isalpha() and (word.isupper() or not cased):
+        return opener
+    return True
+
+
+def split_by_the_whole_sentence(text: str) -> list[str]:
+    cased = any(letter.isupper() for letter in text)
+    found = []
+    for paragraph in split_paragraphs(text):
+        start = 0
+        for stop in split._STOP.finditer(paragraph):
+            if ends_there(paragraph, start, stop, cased=cased):
+                found.append(paragraph[start : stop.end()].strip())
+                start = stop.end()
+        found.append(paragraph[start:].strip())
+    return [sentence for sentence in found if sentence]
+
+
+def ends_there(paragraph: str, start: int, stop: re.Match[str], *, cased: bool) -> bool:
+    if paragraph[stop.start()] not in ".!?…":
+        return True
+    follows = paragraph[stop.end() : stop.end() + 40].split()
+    if not follows:
+        return True
+    following = follows[0].lstrip(split._OPENING) or (follows[1].lstrip(split._OPENING) if len(follows) > 1 else "")
+    if following[:1] and following[0] in ".!?…":
+        return False
+    if cased and following[:1].islower() and not following[1:2].isupper():
+        return False
+    if not re.match(rf"\.(?!\.)[{split._CLOSING}]*$", stop.group()):
+        return True
+    return ends_by_the_whole_sentence(paragraph[start : stop.start()], follows[0], following, cased=cased)
+
+
+WORDS = "A. b. 1. (1. ii. Mr. e.g. U.S. no. 5 etc. Inc. the The . ... ! ? '' ” ) ( « 。 । etc.) Then"
+LONG = [letter * size for letter in "xA" for size in (58, 59, 60, 61, 62, 63)]
+TOKENS = st.sampled_from([*WORDS.split(), *LONG, *(word + "." for word in LONG)])
+
+
+@given(st.lists(st.tuples(TOKENS, st.sampled_from(["", " ", "  ", "\n", "\n\n", "\f"])), max_size=14))
+@settings(max_examples=1000)
+def test_looking_at_the_end_of_a_sentence_changes_no_split(tokens: list[tuple[str, str]]) -> None:
+    text = "".join(token + blank for token, blank in tokens)
+    assert split_sentences(text) == split_by_the_whole_sentence(text)

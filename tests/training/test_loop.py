@@ -15,7 +15,8 @@ from lightning_fabric import Fabric
 
 from tests.fixtures.documents import random_documents, stories
 from tests.fixtures.systems import tiny_config, tiny_model
-from unshuffle.graph.batch import Item
+from unshuffle.decode.contracts import Gold
+from unshuffle.graph.batch import Batch, Item
 from unshuffle.system.orderer import Orderer
 from unshuffle.training import loop
 from unshuffle.training.checkpoint import Checkpoint
@@ -34,7 +35,7 @@ class Counter(nn.Module):
         self.value = nn.Parameter(torch.zeros(1))
         self.seen: list[tuple[str, ...]] = []
 
-    def forward(self, drawn: Drawn) -> Tensor:
+    def forward(self, batch: Batch, gold: Gold, drawn: Drawn) -> Tensor:
         self.seen.append(tuple(item.id for item in drawn.items))
         return self.value.sum()
 

@@ -26,6 +26,7 @@ from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.run import new_fabric
 from unshuffle.training.stages import Run, train_stages
 
+CPU = torch.device("cpu")
 TRAIN = random_documents(11, sentences=(2, 5), seed=61)
 VALID = random_documents(4, sentences=4, seed=62)
 
@@ -159,7 +160,7 @@ def test_lessons_may_be_what_the_initial_classifier_leaves_open(tmp_path: Path) 
         first = refiner(batch).rounds[0]  # what Algorithm 1 begins with
         logits = refiner.iterative(refiner.iterative.encode(batch, None), batch.graph, first.weights)
         expected = both_ways(logits, truth, first.undecided) + both_ways(logits, truth, ~first.undecided)
-        torch.testing.assert_close(task(drawn), expected)
+        torch.testing.assert_close(task(*drawn.collated(CPU), drawn), expected)
 
 
 def test_a_classifier_taught_so_begins_as_a_copy_of_the_initial_one(
@@ -191,7 +192,8 @@ def test_trained_together_both_learn_from_the_same_words(tmp_path: Path) -> None
     assert refiner is not None and refiner.iterative is not None
     stage = OrderingStage("ordering", model.network, [], [], 1, beam=1, measure="tau", joint=True)
     stage.module.train()
-    stage.module(drawn_batches(model)[-1]).backward()
+    drawn = drawn_batches(model)[-1]
+    stage.module(*drawn.collated(CPU), drawn).backward()
     gradients = [parameter.grad for parameter in refiner.iterative.head.parameters()]
     assert all(gradient is not None and gradient.abs().sum() > 0 for gradient in gradients)
 

@@ -42,15 +42,15 @@ def test_presets_are_the_papers_settings(name: str) -> None:
     settings = preset.settings
     assert (settings.noise_share, settings.pair_loss_weight, settings.pretrained_batch) == PAPER[name]
     assert settings.batch == 16 and preset.ask and preset.published in published()
-    row = load_row("irse-grn-fh", preset.changes(load_row("irse-grn-fh").system))
+    row = load_row("irse-grn-fh", preset.changes(load_row("irse-grn-fh")))
     assert row.system.refiner is not None and row.system.refiner.noise_share == settings.noise_share
     assert row.system.decoder.pair_loss_weight == settings.pair_loss_weight
     assert row.training["batch"] == 16
     with_bert = load_row("irse-grn-bert-fh")
-    changed = load_row("irse-grn-bert-fh", preset.changes(with_bert.system))
+    changed = load_row("irse-grn-bert-fh", preset.changes(with_bert))
     assert changed.training["batch"] == settings.pretrained_batch
     for other in system_names():  # every row can be trained on every data set
-        load_row(other, preset.changes(load_row(other).system))
+        load_row(other, preset.changes(load_row(other)))
 
 
 def test_published_tables_are_whole() -> None:

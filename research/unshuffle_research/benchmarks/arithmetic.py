@@ -65,7 +65,7 @@ def _layer(rows: Tensor, width: int) -> Tensor:
 
 
 def _width(config: SystemConfig) -> int:
-    return int(config.sentence_encoder.width)
+    return int(config.sentence_encoder.width)  # type: ignore[attr-defined]
 
 
 def _sentences(items: Sequence[Item]) -> int:
@@ -115,7 +115,7 @@ def _tied(state: Tensor, rows: int, width: int) -> Tensor:
 def _ordering(config: SystemConfig, items: Sequence[Item]) -> Tensor:
     width, vectors = _width(config), _encoder(config, items)
     state = _grn(config.paragraph_encoder, config, items, vectors)
-    attention = config.decoder.attention_width or width
+    attention = config.decoder.attention_width or width  # type: ignore[attr-defined]
     key = _layer(torch.cat([vectors, state], 1), attention)
     hidden = _layer(torch.cat([vectors, state], 1), 4 * width)[:, :width]
     query = _layer(hidden, attention)

@@ -30,6 +30,8 @@ from unshuffle_research.benchmarks.twin_batch import PaddedBatch, padded_orders
 SHARE, TWIN, TWIN_SHARE = 0.6, 3.0, 0.2
 NEAR = 1e-4
 
+CPU = torch.device("cpu")
+
 
 def run(settings: Settings) -> Report:
     """SE-GRN beside its twin, then all three trainings of IRSE-GRN."""
@@ -92,7 +94,13 @@ def _ours(task: nn.Module, items: Sequence[Item]) -> Callable[[slice], None]:
     """Steps over an epoch as the training loop cuts it."""
     epoch = epoch_batches(items, range(len(items)), 16, seed=1)
     batches = [draw(items, numbers, seed) for seed, numbers in enumerate(epoch)]
-    return _steps(task, build_optimizer(task, TrainingConfig()), batches, lambda drawn: task(drawn), kept=KEPT)
+    return _steps(
+        task,
+        build_optimizer(task, TrainingConfig()),
+        batches,
+        lambda drawn: task(*drawn.collated(CPU), drawn),
+        kept=KEPT,
+    )
 
 
 def _twin(twin: Twin, items: Sequence[Item]) -> Callable[[slice], None]:

@@ -26,11 +26,11 @@ def domains(
     """Score a model on the test texts of a recipe, beside orders that need no training."""
     import tempfile
 
-    from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.models import load_orderer
     from unshuffle_research.model.domains import write_domain_figures
     from unshuffle_research.model.recipe import load_recipe
 
-    orderer = Orderer.from_pretrained(model)
+    orderer = load_orderer(model)
     with tempfile.TemporaryDirectory() as scratch:
         paths = write_domain_figures(
             orderer,

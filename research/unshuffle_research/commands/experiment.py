@@ -46,9 +46,11 @@ def experiment(
     from tqdm import tqdm
 
     from unshuffle.cli.bars import StageBars
+    from unshuffle.machine.memory import keep_memory
     from unshuffle_research.experiments.run import run_experiment
 
     torch.set_num_threads(threads)
+    keep_memory()
     with StageBars() as bars:
         written = run_experiment(
             name,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from unshuffle.cli.options import Device, PrecisionChoice, PrecisionName
+
 
 def recipe(
     name: Annotated[str, typer.Argument(help="A recipe of the package, or a TOML file.")],
@@ -24,15 +26,19 @@ def recipe(
     cache: Annotated[Path | None, typer.Option(help="Folder of parses and of a frozen encoder's vectors.")] = None,
     passes: Annotated[int | None, typer.Option(min=1, help="Only the first so many of its passes.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of the processor to use.")] = 1,
+    device: Device = "cpu",
+    precision: PrecisionName = PrecisionChoice.single,
 ) -> None:
     """Train a model on mixtures of texts, in passes and stages that can be cut off and resumed."""
     import torch
 
     from unshuffle.cli.bars import StageBars
+    from unshuffle.machine.memory import keep_memory
     from unshuffle_research.model.passes import train_recipe
     from unshuffle_research.model.recipe import load_recipe
 
     torch.set_num_threads(threads)
+    keep_memory()
     with StageBars() as bars:
         train_recipe(
             load_recipe(name, change or [], passes),
@@ -44,4 +50,6 @@ def recipe(
             cache=cache,
             parser=parser,
             report=bars,
+            device=device,
+            precision=precision.value,
         )

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from unshuffle.evaluation.predict import shuffled
 from unshuffle.graph.batch import collate
 from unshuffle.metrics.bootstrap import Band, bootstrap_band
-from unshuffle.refine.classifier import normalised
 from unshuffle.seeds import derived
 from unshuffle.storage.files import write_whole
 from unshuffle.system.orderer import Orderer
@@ -60,10 +59,7 @@ def observed(orderer: Orderer, documents: Sequence[Document], seed: int) -> Iter
         batch = collate([items[number] for number in numbers])
         encoded = network.sentence_encoder(batch)
         refined = refiner(batch, encoded)
-        initial = None
-        if refiner.initial is not None:
-            half = torch.full((batch.graph.pairs.shape[1],), 0.5)
-            initial = normalised(refiner.initial(refiner.initial.encode(batch, encoded), batch.graph, half))
+        initial = None if refiner.initial is None else refiner.first_answer(batch, encoded)
         cuts = np.cumsum([items[number].graph.pairs.shape[1] for number in numbers])[:-1].tolist()
         parts = {
             "initial": _parts(initial, cuts),

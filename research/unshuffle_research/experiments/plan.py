@@ -120,7 +120,7 @@ class Plan:
 
     @property
     def _all_changes(self) -> list[str]:
-        return [*self.dataset.preset.changes(load_row(self.system).system), *self.changes]
+        return [*self.dataset.preset.changes(load_row(self.system)), *self.changes]
 
     @property
     def label(self) -> str:

@@ -34,8 +34,7 @@ class Case:
     def of(cls, refiner: Refiner, batch: Batch, shared: Encoded | None, truth: Tensor) -> Case:
         """Asks the initial classifier, fairly, in both directions."""
         assert refiner.initial is not None and refiner.iterative is not None
-        half = torch.full((batch.graph.pairs.shape[1],), 0.5)
-        initial = normalised(refiner.initial(refiner.initial.encode(batch, shared), batch.graph, half))
+        initial = refiner.first_answer(batch, shared)
         encoded = refiner.iterative.encode(batch, shared)
         words = refiner.iterative.grn.start(encoded, batch.graph)
         return cls(refiner, batch.graph, truth, _turned(initial, truth), encoded, words)

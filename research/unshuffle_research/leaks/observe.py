@@ -99,7 +99,7 @@ def _orders(
     found = {}
     for name, row in weights.items():
         states = network.paragraph_encoder(encoded, case.graph, row)
-        (best,) = network.decoder.search(states, case.graph, Search(beam=beam))  # type: ignore[operator]
+        (best,) = network.decoder.search(states, case.graph, Search(beam=beam))
         found[name] = tuple(permutation[place] for place in best.orders[0])
     return found
 

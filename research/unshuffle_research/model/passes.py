@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from unshuffle.machine.devices import Precision
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.corpus import Splits
@@ -24,6 +25,8 @@ def train_recipe(
     resume: bool = False,
     cache: Path | None = None,
     parser: str | None = None,
+    device: str = "cpu",
+    precision: Precision = "32",
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> Orderer:
     """Trains every pass and gives the last one's model; those before it lie in folders within `out`."""
@@ -41,6 +44,8 @@ def train_recipe(
             cache=cache or out / "parses",
             parser=parser,
             start=start,
+            device=device,
+            precision=precision,
         )
         orderer = train_system(job, report)
         start = str(folder)

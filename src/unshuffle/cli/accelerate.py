@@ -17,13 +17,12 @@ def accelerate(
     check: Annotated[Path, typer.Option(help="Documents in their true order, on which both models are compared.")],
     held: Annotated[int | None, typer.Option(min=1, help="Compare on at most so many of them.")] = None,
     most_lost: Annotated[float, typer.Option(min=0, help="Points of tau that may be lost.")] = 0.3,
-    compile: Annotated[bool, typer.Option("--compile", help="Measure torch.compile beside it.")] = False,
     results: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file too.")] = None,
     input: InputFormat = None,
     parser: ParserName = None,
     seed: Annotated[int, typer.Option(help="Seed of the shuffles.")] = 1,
 ) -> None:
-    """Write a model anew with its encoder in 8 bits for ONNX Runtime; refuse where tau falls too far."""
+    """Write a copy of a model with its encoder in 8 bits for ONNX Runtime; refuse where tau falls too far."""
     from itertools import islice
 
     from unshuffle.cli.tables import write_table
@@ -33,9 +32,11 @@ def accelerate(
     if not documents:
         raise DataError(f"{check}: it holds no document. Give at least one.")
     from unshuffle.export.accelerate import accelerate as run
+    from unshuffle.machine.threads import use_threads
     from unshuffle.storage.files import write_json
 
-    found = run(model, out, documents, most_lost=most_lost, seed=seed, parser=parser, compiled=compile)
+    use_threads(large=True)
+    found = run(model, out, documents, most_lost=most_lost, seed=seed, parser=parser)
     if results is not None:
         write_json(results, found.to_json())
     rows = [

@@ -36,17 +36,17 @@ def calibrate(
 ) -> None:
     """Fit confidence on one half of each file, each kind of text weighing the same; report errors on the other."""
     texts = _read_files(files, input, most)
+    from unshuffle.cli.models import load_orderer
     from unshuffle.cli.tables import write_table
     from unshuffle.evaluation.calibrate import calibrated, report
     from unshuffle.evaluation.reliability import write_diagram
     from unshuffle.storage.files import write_json
     from unshuffle.system.folder import MODELS, find_folder
-    from unshuffle.system.orderer import Orderer
 
     folder = find_folder(str(model))
     if folder.parent == MODELS and not (model.is_dir() and model.resolve() == folder.resolve()):
         raise ConfigError(f"--model {model}: it is part of the package. Copy its folder, and give the copy.")
-    orderer = Orderer.from_pretrained(str(model), device=device, parser=parser)
+    orderer = load_orderer(str(model), device=device, parser=parser)
     found = calibrated(orderer, texts, method=method.value, seed=seed)
     if plot is not None:
         write_diagram({name: (found.before[name], found.after[name]) for name in texts}, plot)

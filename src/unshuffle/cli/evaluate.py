@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, Form, InputFormat, ModelName, OutputForm, ParserName
+from unshuffle.cli.options import (
+    Device,
+    Form,
+    InputFormat,
+    ModelName,
+    OutputForm,
+    ParserName,
+    PrecisionChoice,
+    PrecisionName,
+)
 from unshuffle.errors import ConfigError, DataError
 
 
@@ -20,6 +29,7 @@ def evaluate(
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search.")] = None,
     parser: ParserName = None,
     device: Device = "cpu",
+    precision: PrecisionName = PrecisionChoice.single,
     input: InputFormat = None,
     form: OutputForm = Form.text,
 ) -> None:
@@ -27,7 +37,7 @@ def evaluate(
 
     Intervals are those of 95 % of the means when the documents are drawn again and again.
     """
-    from unshuffle.cli.progress import counted, spinner
+    from unshuffle.cli.progress import counted
     from unshuffle.cli.tables import write_figures
     from unshuffle.text.readers.read import read_documents
 
@@ -45,11 +55,11 @@ def evaluate(
 
         write_figures(list(read_predictions(predictions)), form.value)
         return
-    with spinner("Loading the model"):
-        from unshuffle.evaluation.predict import predict
-        from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.models import load_orderer
 
-        orderer = Orderer.from_pretrained(model, parser=parser, device=device)
+    orderer = load_orderer(model, parser=parser, device=device, precision=precision.value)
+    from unshuffle.evaluation.predict import predict
+
     given = documents or []
     found = predict(
         orderer,

@@ -64,11 +64,11 @@ def exercise(
         raise ConfigError("--keep: it only guards sentences against --mend. Say --mend as well.")
     reading = Reading(file, text, input)
     documents = list(reading.documents())
+    from unshuffle.cli.models import load_orderer
+
+    orderer = load_orderer(model, device=device)
     kept = [number - 1 for number in keep or ()]
     with spinner("Making exercises"):
-        from unshuffle.system.orderer import Orderer
-
-        orderer = Orderer.from_pretrained(model, device=device)
         made = [
             make_exercises(orderer, one.sentences, count=count, seed=seed, margin=margin, mend=mend, keep=kept)
             for one in documents

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Form, InputFormat, OutputForm, ParserName
+from unshuffle.cli.options import Device, Form, InputFormat, OutputForm, ParserName, PrecisionChoice, PrecisionName
 from unshuffle.errors import ConfigError, DataError
 
 SHOWN = ("tau", "pmr", "acc_micro", "acc_macro")
@@ -34,6 +34,8 @@ def fine_tune(
         typer.Option("--set", metavar="OPTION=VALUE", help="Change an option of training; repeatable."),
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the processor to use.")] = 1,
+    device: Device = "cpu",
+    precision: PrecisionName = PrecisionChoice.single,
     form: OutputForm = Form.text,
 ) -> None:
     """Adapt a model to your documents and report what it gained on those held out."""
@@ -51,14 +53,16 @@ def fine_tune(
     import torch
 
     from unshuffle.cli.bars import StageBars
+    from unshuffle.machine.memory import keep_memory
     from unshuffle.training.adaptation import FineTuning
     from unshuffle.training.finetune import fine_tuned
 
     torch.set_num_threads(threads)
+    keep_memory()
     job = FineTuning(
         source=source, documents=documents, valid=held_out, out=out, minutes=minutes, refiner=refiner, parser=parser,
         seed=seed, resume=resume, changes=tuple(change or ()), test=unseen, results=results,
-        dataset=test.resolve().parent.name if test is not None else "",
+        dataset=test.resolve().parent.name if test is not None else "", device=device, precision=precision.value,
     )  # fmt: skip
     with StageBars() as bars:
         report = fine_tuned(job, bars)

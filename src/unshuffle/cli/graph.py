@@ -39,15 +39,14 @@ def graph(
     documents = list(islice(Reading(file, text, input, unit).documents(), number - 1, number))
     if not documents:
         raise DataError(f"--number {number}: there are fewer documents. Give a smaller number.")
+    from unshuffle.cli.models import load_orderer
     from unshuffle.drawing.description import describe
     from unshuffle.drawing.dot import dot_of
     from unshuffle.drawing.layout import picture_of
     from unshuffle.drawing.svg import svg_of
 
+    orderer = load_orderer(model, device=device, parser=parser)
     with spinner("Drawing"):
-        from unshuffle.system.orderer import Orderer
-
-        orderer = Orderer.from_pretrained(model, device=device, parser=parser)
         (document,) = orderer.parser.mentions(documents)
         drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
     if kind == ".png" and out is not None:

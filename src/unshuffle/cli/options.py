@@ -19,13 +19,23 @@ class Form(StrEnum):
     json = "json"
 
 
+class PrecisionChoice(StrEnum):
+    """In what numbers a model computes."""
+
+    single = "32"
+    bf16 = "bf16"
+
+
 File = Annotated[
     str | None, typer.Argument(metavar="FILE|-", help="Documents, packed (.gz, .xz) or not; stdin if left out.")
 ]
 Text = Annotated[str | None, typer.Option("--text", "-t", help="The text itself, in place of a file.")]
 ModelName = Annotated[str, typer.Option("--model", "-m", help="Model folder, or the name of a shipped one.")]
 ParserName = Annotated[str | None, typer.Option("--parser", help="A parser in place of the model's.")]
-Device = Annotated[str, typer.Option("--device", help="Where the model runs: cpu, cuda, ...")]
+Device = Annotated[str, typer.Option("--device", help="Where the model runs: cpu, cuda, mps, or auto for the best.")]
+PrecisionName = Annotated[
+    PrecisionChoice, typer.Option("--precision", help="bf16: products in bfloat16, weights stay in single precision.")
+]
 InputFormat = Annotated[
     Format | None, typer.Option("--input", "-i", help="Format; else the file's name or the content tells it.")
 ]

@@ -51,15 +51,12 @@ def order(
         str, typer.Option(metavar="A,A,B", help="Source of each sentence; those of one source keep their input order.")
     ] = "",
     device: Device = "cpu",
-    compile: Annotated[
-        bool, typer.Option("--compile", help="Compile a BERT encoder first; needs a C++ compiler, pays for many.")
-    ] = False,
     form: OutputForm = Form.text,
     out: OutputFile = None,
     on_error: Broken = "stop",
 ) -> None:
     """Put the sentences of each document in the order that reads best."""
-    from unshuffle.cli.progress import counted, spinner
+    from unshuffle.cli.progress import counted
     from unshuffle.cli.reading import Reading
     from unshuffle.cli.writing import to_terminal, write_pieces
     from unshuffle.system.options import OrderOptions, read_threshold
@@ -72,10 +69,9 @@ def order(
     )
     reading = Reading(file, text, input, unit, on_error)
     documents = reading.documents()
-    with spinner("Loading the model"):
-        from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.models import load_orderer
 
-        orderer = Orderer.from_pretrained(model, device=device, parser=parser, compile=compile)
+    orderer = load_orderer(model, device=device, parser=parser)
     found = settled(orderer.order_many(documents, options))
     orderings = counted(found, "Ordering", reading.expected, answers_shown=to_terminal(out))
     write_pieces(map(_json, orderings) if form is Form.json else _texts(orderings, unit), out)

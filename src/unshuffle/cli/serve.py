@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from unshuffle.cli.options import Device
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.serve.settings import Batching, Limits, Settings
 
@@ -28,21 +29,22 @@ def serve(
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=NUMBER", help="Limit of bytes, sentences, words, characters or documents; repeatable."
+            metavar="NAME=NUMBER",
+            help="Limit of bytes, sentences, words, characters, documents, document_cost or cost; repeatable.",
         ),
     ] = None,
     batch: Annotated[int, typer.Option(min=1, help="Documents that the model reads at once.")] = 32,
     window: Annotated[float, typer.Option(min=0, help="Milliseconds for which a request waits for company.")] = 4.0,
     queue: Annotated[int, typer.Option(min=1, help="Documents that may wait before the answer is 503.")] = 256,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time after which a request is given up.")] = 30.0,
-    device: Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, ...")] = "cpu",
+    device: Device = "cpu",
 ) -> None:
     """Serve the page and the HTTP interface until stopped."""
     try:
-        from unshuffle.serve.run import run
+        from unshuffle.serve.run import listen, run
     except ModuleNotFoundError:
         raise MissingExtra("The server", "serve") from None
-    from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.models import load_orderer
 
     settings = Settings(
         host=host,
@@ -52,9 +54,10 @@ def serve(
         limits=read_limits(limit or []),
         batching=Batching(window=window / 1000, documents=batch, waiting=queue, seconds=seconds),
     )
-    orderer = Orderer.from_pretrained(model, device=device)
+    sockets = listen(settings)  # before the model is loaded: that takes a while
+    orderer = load_orderer(model, device=device)
     typer.echo(f"Open http://{host}:{port}/ in a browser; stop with Ctrl-C.")
-    run(orderer, settings)
+    run(orderer, settings, sockets)
 
 
 def read_limits(given: list[str]) -> Limits:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from unshuffle.cli.options import Device, PrecisionChoice, PrecisionName
+
 
 def train(
     system: Annotated[str, typer.Option(help="A row of `unshuffle systems`, or a TOML file.")],
@@ -27,6 +29,8 @@ def train(
     shuffles: Annotated[int, typer.Option(help="How often valid and test are shuffled and ordered.")] = 3,
     beam: Annotated[int, typer.Option(help="Beam of the final figures.")] = 64,
     threads: Annotated[int, typer.Option(help="Threads of the processor to use.")] = 1,
+    device: Device = "cpu",
+    precision: PrecisionName = PrecisionChoice.single,
 ) -> None:
     """Train a system on documents in their true order, and report its figures on the test file."""
     import time
@@ -38,6 +42,7 @@ def train(
     from unshuffle.cli.tables import write_figures
     from unshuffle.errors import DataError
     from unshuffle.evaluation.results import read_predictions
+    from unshuffle.machine.memory import keep_memory
     from unshuffle.parts.registry import validated
     from unshuffle.system.rows import load_row
     from unshuffle.training.config import TrainingConfig
@@ -47,6 +52,7 @@ def train(
     from unshuffle.training.run import Job, train_system
 
     torch.set_num_threads(threads)
+    keep_memory()
     chosen = [f"sentence_encoder.source={encoder}"] if encoder else []
     row = load_row(system, [*chosen, *(change or [])])
     training = validated("training", TrainingConfig, row.training)
@@ -66,6 +72,8 @@ def train(
         resume=resume,
         stages=stages,
         cache=cache,
+        device=device,
+        precision=precision.value,
     )
     with StageBars() as bars:
         orderer = train_system(job, bars)

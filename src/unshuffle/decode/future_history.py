@@ -22,13 +22,14 @@ from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.graph.pairs import ordered_pairs
 from unshuffle.layers.padding import pad_documents
+from unshuffle.parts.config import PartConfig
 
 PAIRS_AT_ONCE = 16_384
 """Pairs whose vectors are computed together in search."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FutureHistoryConfig:
+class FutureHistoryConfig(PartConfig):
     """Pointer with future and history modules; the defaults are those of IRSE-GRN+FHDecoder (Lai et al., 5)."""
 
     attention_width: Annotated[int, Ge(0)] = 0
@@ -178,7 +179,7 @@ def _add(
     document = graph.document_of_sentence[candidate]
     longest = graph.sizes.max()
     cell = (document * longest + row[other]) * longest + candidate - graph.first_sentence[document]
-    table.index_add_(0, cell, functional.linear(pair_vectors.vectors, weight))
+    table.index_add_(0, cell, functional.linear(pair_vectors.vectors, weight).to(table.dtype))
 
 
 def _shifted(table: Tensor, steps: int) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
@@ -17,10 +17,11 @@ from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.padding import pad_documents, sentence_mask
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkersConfig:
+class MarkersConfig(PartConfig):
     """Marker decoder: a pretrained one from a folder, or a small one of its own."""
 
     markers: Annotated[int, Ge(2)] = 40
@@ -36,17 +37,15 @@ class MarkersConfig:
     hidden: Annotated[int, Ge(1)] = 1024
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
 
+    def resolved(self) -> Self:
+        """The same with its architecture filled in; weights still come from the source."""
+        if not self.source or self.architecture:
+            return self
+        return replace(self, architecture=decoder_architecture(self.source))
 
-def resolved(config: MarkersConfig) -> MarkersConfig:
-    """The same with its architecture filled in; weights still come from the source."""
-    if not config.source or config.architecture:
-        return config
-    return replace(config, architecture=decoder_architecture(config.source))
-
-
-def detached(config: MarkersConfig) -> MarkersConfig:
-    """The same without its source, as a model folder that holds the weights should keep it."""
-    return replace(resolved(config), source="")
+    def detached(self) -> Self:
+        """The same without its source, as a model folder that holds the weights should keep it."""
+        return replace(self.resolved(), source="")
 
 
 @decoders.register("markers", MarkersConfig)
@@ -61,7 +60,7 @@ class Markers(Generator):
 
     def __init__(self, config: MarkersConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         super().__init__()
-        self.config = config = resolved(config)
+        self.config = config = config.resolved()
         self.pretrained: nn.Module | None = None
         self.decoder: PrefixDecoder | None = None
         own = config.width

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
 import torch
 from annotated_types import Ge, Lt
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from unshuffle.decode.contracts import Allowed, Found, Gold, Search, decoders
+from unshuffle.decode.contracts import Allowed, Choices, Decoder, Found, Gold, Search, decoders
 from unshuffle.decode.pairs.scores import Network, pair_score
 from unshuffle.decode.search.allowed import constraints_of
 from unshuffle.decode.search.beam import beam_search
@@ -21,6 +22,7 @@ from unshuffle.decode.search.orders import OrderDistribution, PairMemory
 from unshuffle.decode.search.tables import with_first
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
+from unshuffle.parts.config import PartConfig
 from unshuffle.rank.best import Method, rank
 from unshuffle.rank.kemeny import LARGEST, best_by_kemeny
 from unshuffle.rank.ranking import FloatArray
@@ -28,7 +30,7 @@ from unshuffle.rank.ties import row_order
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairMatrixConfig:
+class PairMatrixConfig(PartConfig):
     """Pair network and ranker."""
 
     network: Network = "mlp"
@@ -44,14 +46,12 @@ class PairMatrixConfig:
 
 
 @decoders.register("pair_matrix", PairMatrixConfig)
-class PairMatrix(nn.Module):
+class PairMatrix(Decoder):
     """Scores every pair in both directions, averages, and ranks.
 
     An order's probability is its share when every order weighs the product of its pairs' chances, whichever ranker
     chose it; above 14 sentences an approximation (see `OrderDistribution`).
     """
-
-    order_sensitive = False
 
     def __init__(self, config: PairMatrixConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         super().__init__()
@@ -94,6 +94,15 @@ class PairMatrix(nn.Module):
             for probability, order in zip(probabilities, orders, strict=True)
         ]
         return torch.from_numpy(np.concatenate(chosen)).to(states.sentences)
+
+    def loss_units(self, sizes: Sequence[int]) -> int:
+        """Ordered pairs."""
+        return sum(size * (size - 1) for size in sizes)
+
+    def choices(self, states: States, graph: GraphBatch) -> Choices:
+        """One distribution over all orders serves every order."""
+        distribution = OrderDistribution(self.probabilities(states, graph)[0])
+        return lambda orders: np.array([distribution.choices(order) for order in orders]).reshape(len(orders), -1)
 
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
         """The ranker's order of each document; further ones are the next best by probability."""

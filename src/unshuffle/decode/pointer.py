@@ -13,11 +13,14 @@ from unshuffle.decode.contracts import Found, Gold, Search, decoders
 from unshuffle.decode.search.beam import Memory, Prefix, beam_search, select_sentences
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.search.walk import Stepwise
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.padding import pad_documents
+from unshuffle.layers.precision import single
 from unshuffle.layers.recurrence import Packing, lstm_states
 from unshuffle.layers.segments import select_rows
+from unshuffle.parts.config import PartConfig
 
 LARGEST = 20.0
 """Larger queries and keys go through tanh itself; single precision overflows at exp(88)."""
@@ -26,7 +29,7 @@ CACHED = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointerConfig:
+class PointerConfig(PartConfig):
     """Pointer decoder; its LSTM is as wide as the document state."""
 
     attention_width: Annotated[int, Ge(0)] = 0
@@ -34,10 +37,8 @@ class PointerConfig:
 
 
 @decoders.register("pointer", PointerConfig)
-class Pointer(nn.Module):
+class Pointer(Stepwise):
     """Starts from the document state; keys are [encoder vector; state], inputs are encoder vectors."""
-
-    order_sensitive = False
 
     def __init__(self, config: PointerConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         super().__init__()
@@ -149,6 +150,7 @@ class PointerAttention:
     """
 
     def __init__(self, pointer: Pointer, keys: Tensor) -> None:
+        (keys,) = single(keys)
         self.pointer = pointer
         self.keys = keys  # (documents, longest, attention)
         self.exponentials = (2 * keys).exp_() if _safe_to_exponentiate(keys) else None
@@ -157,7 +159,7 @@ class PointerAttention:
     @torch.no_grad()
     def __call__(self, hidden: Tensor, document: Tensor) -> Tensor:
         """(rows, width), (rows,) -> (rows, longest)."""
-        query = self.pointer.query(hidden)
+        (query,) = single(self.pointer.query(hidden))
         if self.exponentials is None or not _safe_to_exponentiate(query):
             return self.pointer.attend(hidden, self.keys.index_select(0, document))
         weight = self.pointer.score.weight[0]

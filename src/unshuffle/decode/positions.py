@@ -15,15 +15,17 @@ from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys, content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
+from unshuffle.decode.search.walk import Stepwise
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.padding import pad_documents, sentence_mask
+from unshuffle.parts.config import PartConfig
 from unshuffle.rank.positions import by_positions
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionsConfig:
+class PositionsConfig(PartConfig):
     """Place queries over the sentences of a document."""
 
     width: Annotated[int, Ge(1)] = 256
@@ -37,15 +39,13 @@ class PositionsConfig:
 
 
 @decoders.register("positions", PositionsConfig)
-class Positions(nn.Module):
+class Positions(Stepwise):
     """Codes of all places attend to each other and to the sentences, then each points at a sentence, all in parallel.
 
     The order is the assignment with the highest sum (Hungarian method), where NAON goes through the places greedily.
     Its probability is that of choosing place by place among the sentences not yet used, which is normalised over all
     orders.
     """
-
-    order_sensitive = False
 
     def __init__(self, config: PositionsConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         super().__init__()

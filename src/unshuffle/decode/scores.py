@@ -15,16 +15,18 @@ from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.tables import TableMemory, order_log_probability
+from unshuffle.decode.search.walk import Stepwise
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.graph.pairs import ordered_pairs
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.padding import pad_documents
 from unshuffle.layers.segments import scatter_sum
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoresConfig:
+class ScoresConfig(PartConfig):
     """Scores and their loss; listwise was best in the paper."""
 
     hidden: Annotated[int, Ge(0)] = 0
@@ -37,10 +39,8 @@ class ScoresConfig:
 
 
 @decoders.register("scores", ScoresConfig)
-class Scores(nn.Module):
+class Scores(Stepwise):
     """Sorts by score; orders have Plackett-Luce probabilities, whichever loss trained the scores."""
-
-    order_sensitive = False
 
     def __init__(self, config: ScoresConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
         super().__init__()

@@ -17,10 +17,11 @@ from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.padding import pad_documents
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopicalPointerConfig:
+class TopicalPointerConfig(PartConfig):
     """Pointer with topical matching."""
 
     topics: Annotated[int, Ge(1)] = 100

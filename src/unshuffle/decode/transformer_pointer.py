@@ -16,10 +16,11 @@ from unshuffle.decode.transformer.prefix_memory import PrefixMemory
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.padding import pad_documents, sentence_mask
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformerPointerConfig:
+class TransformerPointerConfig(PartConfig):
     """Transformer decoder with fusion gates; the defaults are HAN's."""
 
     width: Annotated[int, Ge(1)] = 512

@@ -1,14 +1,21 @@
-"""What passes between the encoders and the stages after them; the shapes are the contract."""
+"""What passes between the encoders and the stages after them, and what generic code may ask of an encoder."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from unshuffle.graph.batch import Batch, GraphBatch
+from unshuffle.parts.config import PartConfig
 from unshuffle.parts.registry import Registry
+from unshuffle.text.tokens import Tokenizer, TokensConfig
+
+if TYPE_CHECKING:
+    from unshuffle.encoders.pretrained.runners import Runnable
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,31 +38,84 @@ class States:
     windows: Tensor | None = None  # (ordered pairs, windows) logits: the second follows the first within each window
 
 
-class SentenceEncoder(Protocol):
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a sentence encoder reads by, and the word vectors it begins with where it has any."""
+
+    tokenizer: Tokenizer
+    vectors: Tensor | None = None  # (words, word width)
+
+
+class SentenceEncoderConfig(PartConfig):
+    """Configuration of a sentence encoder; the defaults are those of an encoder that reads word vectors."""
+
+    word_width: int
+    """Width of the word vectors; not needed where `vocabulary` is overridden."""
+
+    @property
+    def reads_pieces(self) -> bool:
+        """Whether it reads word pieces: entities are then found in context, by the pieces of their mentions."""
+        return False
+
+    @property
+    def large(self) -> bool:
+        """Whether its products are large enough for several threads to pay."""
+        return False
+
+    def vocabulary(self, sentences: Iterable[str], tokens: TokensConfig, seed: int) -> Vocabulary:
+        """The tokenizer and word vectors of an untrained encoder, from the sentences it will be trained on."""
+        from unshuffle.encoders.words import word_vocabulary
+
+        return word_vocabulary(sentences, tokens, width=self.word_width, seed=seed)
+
+    def fine_tuning(self) -> dict[str, Any]:
+        """Options of training that suit it when a trained model is adapted; those left out keep their defaults."""
+        return {}
+
+
+class SentenceEncoder(nn.Module):
     """Reads each sentence on its own, unless it declares itself order-sensitive."""
 
     width: int
     entity_width: int
-    pair_width: int
+    pair_width: int = 0
     """0 where ordered pairs are not encoded."""
-    order_sensitive: bool
+    order_sensitive: bool = False
     """Whether the order in which the sentences are given can change the result."""
 
-    def __call__(self, batch: Batch) -> Encoded:
-        """Encodes the sentences of a batch."""
-        ...
+    if TYPE_CHECKING:
+
+        def __call__(self, batch: Batch) -> Encoded:
+            """Encodes the sentences of a batch."""
+
+    def keep_vectors(self, folder: Path | None) -> bool:
+        """Keeps the vectors of frozen weights in a folder, None for no longer; whether it does."""
+        return False
+
+    def runnables(self) -> list[Runnable]:
+        """Layers that can run accelerated."""
+        return []
+
+    def pretrained(self) -> Iterator[nn.Parameter]:
+        """Parameters that may have a learning rate of their own because they are pretrained."""
+        return iter(())
 
 
-class ParagraphEncoder(Protocol):
+class ParagraphEncoder(nn.Module):
     """Lets the sentences of a document see each other."""
 
     width: int
-    order_sensitive: bool
+    order_sensitive: bool = False
 
-    def __call__(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
-        """`weights`: (pairs,) chance that a linked pair's first sentence comes first."""
-        ...
+    if TYPE_CHECKING:
+
+        def __call__(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
+            """`weights`: (pairs,) chance that a linked pair's first sentence comes first."""
+
+    def auxiliary_loss(self, states: States, graph: GraphBatch, place: Tensor) -> Tensor:
+        """A loss of its own beside the decoder's; `place`: (sentences,) each sentence's place in the true order."""
+        return states.sentences.new_zeros(())
 
 
-sentence_encoders: Registry[SentenceEncoder] = Registry("sentence_encoder")
-paragraph_encoders: Registry[ParagraphEncoder] = Registry("paragraph_encoder")
+sentence_encoders: Registry[SentenceEncoder] = Registry("sentence_encoder", SentenceEncoder, SentenceEncoderConfig)
+paragraph_encoders: Registry[ParagraphEncoder] = Registry("paragraph_encoder", ParagraphEncoder, PartConfig)

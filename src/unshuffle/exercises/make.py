@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from unshuffle.errors import ConfigError, DataError
@@ -10,6 +10,7 @@ from unshuffle.exercises.exercise import Difficulty, Exercise
 from unshuffle.exercises.mend import FEWEST, Paragraph, Piece, changed, in_words
 from unshuffle.exercises.scramble import scrambles
 from unshuffle.exercises.verdict import OrdersMany, Verdict, rival_shown, verdicts
+from unshuffle.steps import Steps, finish
 
 PROPOSALS = 3
 
@@ -43,27 +44,54 @@ def make_exercises(
     `mend` drops or merges sentences, but none of `keep`, until the order is unambiguous; where nothing makes it so,
     the paragraph stays as it is.
     """
+    return finish(exercise_steps(orderer, sentences, count=count, seed=seed, margin=margin, mend=mend, keep=keep))
+
+
+def exercise_steps(
+    orderer: OrdersMany,
+    sentences: Sequence[str],
+    *,
+    count: int = 1,
+    seed: int = 0,
+    margin: float = 0.4,
+    mend: bool = False,
+    keep: Collection[int] = (),
+) -> Steps[tuple[Exercise, ...]]:
+    """The same in steps, in each of which the model orders one paragraph or some short ones."""
     if len(sentences) < FEWEST:
         raise DataError(f"exercise: {len(sentences)} sentences are too few. Give at least {FEWEST}.")
     if outside := [place for place in keep if not 0 <= place < len(sentences)]:
         raise ConfigError(f"exercise: there is no sentence {outside[0] + 1} to keep. Count from 1 to {len(sentences)}.")
     paragraph = tuple(Piece(text, (place,)) for place, text in enumerate(sentences))
-    verdict = _judged(orderer, paragraph, seed, margin)
+    verdict = yield from _judged(orderer, paragraph, seed, margin)
     if verdict.unambiguous:
         return _exercises(paragraph, verdict, seed, count)
-    tried = changed(orderer, paragraph, seed, margin, keep)
+    yield
+    tried = yield from changed(orderer, paragraph, seed, margin, keep)
     helpful = [one.proposal for one in tried if one.solves or one.margin > verdict.margin]
     done: list[str] = []
     while mend and tried:
         best = tried[0]
         done.append(in_words(best.change, best.proposal.sentences, tuple(one.text for one in best.pieces), done=True))
-        mended = _judged(orderer, best.result, seed, margin)
+        yield
+        mended = yield from _judged(orderer, best.result, seed, margin)
         if mended.unambiguous:
             return tuple(replace(one, changes=tuple(done)) for one in _exercises(best.result, mended, seed, count))
-        tried = changed(orderer, best.result, seed, margin, keep)
+        yield
+        tried = yield from changed(orderer, best.result, seed, margin, keep)
     return tuple(
         replace(one, proposals=tuple(helpful[:PROPOSALS])) for one in _exercises(paragraph, verdict, seed, count)
     )
+
+
+def paragraphs_tried(size: int, *, mend: bool) -> Iterator[tuple[int, int]]:
+    """Rows (sentences, paragraphs) of what has to be put in order for an exercise, at worst."""
+    yield size, 1
+    for length in range(size, FEWEST, -1):
+        yield length - 1, 2 * length - 1
+        if not mend:
+            return
+        yield length - 1, 1
 
 
 def difficulty_of(margin: float, size: int) -> Difficulty:
@@ -72,9 +100,9 @@ def difficulty_of(margin: float, size: int) -> Difficulty:
     return "easy" if hardness < 0.35 else "medium" if hardness < 0.75 else "hard"
 
 
-def _judged(orderer: OrdersMany, paragraph: Paragraph, seed: int, margin: float) -> Verdict:
+def _judged(orderer: OrdersMany, paragraph: Paragraph, seed: int, margin: float) -> Steps[Verdict]:
     (shown,) = scrambles(len(paragraph), seed)
-    (verdict,) = verdicts(orderer, [tuple(piece.text for piece in paragraph)], shown, margin)
+    (verdict,) = yield from verdicts(orderer, [tuple(piece.text for piece in paragraph)], shown, margin)
     return verdict
 
 

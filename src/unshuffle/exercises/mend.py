@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from unshuffle.exercises.exercise import Change, Proposal
 from unshuffle.exercises.scramble import scrambles
 from unshuffle.exercises.verdict import OrdersMany, verdicts
+from unshuffle.steps import Steps
 
 FEWEST = 3
 """Items below which there is nothing to put in order."""
@@ -46,16 +47,17 @@ class Changed:
 
 def changed(
     orderer: OrdersMany, paragraph: Paragraph, seed: int, margin: float, keep: Collection[int] = ()
-) -> list[Changed]:
+) -> Steps[list[Changed]]:
     """All single changes that leave the sentences of `keep` alone; those first that solve it, then by margin."""
     if len(paragraph) <= FEWEST:
         return []
     tried = [one for one in _changes(paragraph) if not any(set(piece.sentences) & set(keep) for piece in one[1])]
     texts = [tuple(piece.text for piece in result) for _, _, result in tried]
     (shown,) = scrambles(len(paragraph) - 1, seed)
+    judged = yield from verdicts(orderer, texts, shown, margin)
     found = [
         Changed(change, pieces, result, verdict.margin, verdict.unambiguous)
-        for (change, pieces, result), verdict in zip(tried, verdicts(orderer, texts, shown, margin), strict=True)
+        for (change, pieces, result), verdict in zip(tried, judged, strict=True)
     ]
     # Of two that are as good, merging comes first: it loses no text.
     return sorted(found, key=lambda one: (not one.solves, -round(one.margin, 6), one.change == "drop"))

@@ -9,7 +9,11 @@ from typing import Protocol
 
 from unshuffle.exercises.exercise import Rival, label
 from unshuffle.result import Candidate, Ordering
+from unshuffle.steps import Steps
 from unshuffle.text.document import Document
+
+WORDS = 1_000
+"""Words that the model reads in one step, if one paragraph alone has not more."""
 
 
 class OrdersMany(Protocol):
@@ -41,11 +45,19 @@ class Verdict:
 
 def verdicts(
     orderer: OrdersMany, paragraphs: Sequence[Sequence[str]], shown: Sequence[int], margin: float
-) -> Iterator[Verdict]:
+) -> Steps[list[Verdict]]:
     """Judges paragraphs of one length; the model reads them as `shown`, so it cannot lean on their order."""
     documents = [tuple(paragraph[place] for place in shown) for paragraph in paragraphs]
-    for paragraph, ordering in zip(paragraphs, orderer.order_many(documents), strict=True):
-        yield _verdict(ordering, paragraph, shown, margin)
+    longest = max((sum(len(text.split()) for text in document) for document in documents), default=1)
+    together = max(1, WORDS // max(1, longest))
+    found: list[Verdict] = []
+    for start in range(0, len(documents), together):
+        if start:
+            yield
+        some = slice(start, start + together)
+        for paragraph, ordering in zip(paragraphs[some], orderer.order_many(documents[some]), strict=True):
+            found.append(_verdict(ordering, paragraph, shown, margin))
+    return found
 
 
 def lead(ordering: Ordering, right: Sequence[int]) -> float:

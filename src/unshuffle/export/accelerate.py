@@ -20,14 +20,13 @@ from unshuffle.export.bert import bert_graph
 from unshuffle.export.comparison import Measured, compared
 from unshuffle.storage.files import read_json, write_json, write_whole
 from unshuffle.system.acceleration import runnables
-from unshuffle.system.folder import HASHED, find_folder
+from unshuffle.system.folder import find_folder
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 
-COPIED = (*HASHED, "config.json", "calibration.json", "README.md")
-PAPERS = ("LICENSE*", "NOTICE*", "CREDITS*")
-"""What goes along with weights that are given away."""
+COPIED = ("calibration.json", "README.md", "LICENSE*", "NOTICE*", "CREDITS*", "topics/*")
+"""What goes along with the files that config.json names."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Accelerated:
     parsing: float
     """Seconds that the parser took, of which no encoder saves anything."""
     measured: dict[str, Measured]
-    """`plain`, `int8`, and where it was asked for `compiled`."""
+    """`plain` and `int8`."""
     sizes: dict[str, int]
     """Bytes: the folder as it was and as it is, and the ONNX files in it."""
 
@@ -80,7 +79,6 @@ def accelerate(
     most_lost: float = 0.3,
     seed: int = 1,
     parser: str | None = None,
-    compiled: bool = False,
 ) -> Accelerated:
     """Exports, orders the documents with both, and leaves a folder behind only where tau has not fallen too far."""
     if not onnx_is_here():
@@ -91,14 +89,11 @@ def accelerate(
     plain = Orderer.from_pretrained(source, parser=parser, accelerated=False)
     if not runnables(plain.model.network):
         raise ConfigError(f"{source}: it has no encoder that can be accelerated; a BERT can.")
-    models = {"plain": plain}
-    if compiled:
-        models["compiled"] = Orderer.from_pretrained(source, parser=parser, compile=True)
     out.parent.mkdir(parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
     try:
         written = write_folder(plain.model.network, folder, room)
-        models["int8"] = Orderer.from_pretrained(room, parser=parser)
+        models = {"plain": plain, "int8": Orderer.from_pretrained(room, parser=parser)}
         comparison = compared(models, documents, seed=seed)
         before, after = (comparison.measured[name].tau for name in ("plain", "int8"))
         if before - after > most_lost:
@@ -121,15 +116,15 @@ def accelerate(
 
 def write_folder(network: Network, source: Path, out: Path) -> int:
     """Copies a model folder and adds the ONNX files; how many bytes those have."""
-    for pattern in (*COPIED, *PAPERS):
-        for file in source.glob(pattern):
-            shutil.copyfile(file, out / file.name)
-    if (source / "topics").is_dir():
-        shutil.copytree(source / "topics", out / "topics")
     described = read_json(source / "config.json")
     hashes, total = dict(described.get("sha256", {})), 0
+    beside = [file for pattern in COPIED for file in source.glob(pattern)]
+    for file in {*beside, *(source / name for name in hashes)}:
+        target = out / file.relative_to(source)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(file, target)
     for name, runnable in runnables(network).items():
-        content = bert_graph(runnable.stretch, int8=True)
+        content = bert_graph(runnable.layers, int8=True)
         write_whole(out / name, partial(_put, content))
         hashes[name] = hashlib.sha256(content).hexdigest()
         total += len(content)

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from unshuffle.encoders.pretrained.onnx_file import OTHER, OUTPUT
-from unshuffle.encoders.pretrained.runners import Stretch
+from unshuffle.encoders.pretrained.runners import LayerRange
 from unshuffle.export.writer import GraphWriter
 
 STEPS = 127
@@ -27,9 +27,9 @@ MIDDLE = 128
 SMALLEST = 1e-12
 
 
-def bert_graph(stretch: Stretch, *, int8: bool) -> bytes:
+def bert_graph(layers: LayerRange, *, int8: bool) -> bytes:
     """(pieces, width) as the layer before leaves them, with their layout -> (pieces, width)."""
-    return _Export(int8).written(stretch)
+    return _Export(int8).written(layers)
 
 
 class _Export:
@@ -37,21 +37,21 @@ class _Export:
         self.to = GraphWriter()
         self.int8 = int8
 
-    def written(self, stretch: Stretch) -> bytes:
+    def written(self, layers: LayerRange) -> bytes:
         if self.int8:
             self._prepare()
         states = "states"
-        for number, (layer, apart) in enumerate(stretch.layers, 1):
+        for number, (layer, apart) in enumerate(layers.layers, 1):
             mask = "mask" if apart is None else self._mask(_array(apart))
-            states = self._layer(layer, states, mask, OUTPUT if number == len(stretch.layers) else "")
-        width = stretch.model.embeddings.word_embeddings.embedding_dim
+            states = self._layer(layer, states, mask, OUTPUT if number == len(layers.layers) else "")
+        width = layers.model.embeddings.word_embeddings.embedding_dim
         inputs = {
             "states": (np.float32, ("pieces", width)),
             "cells": (np.int64, ("rows", "longest")),
             "mask": (np.float32, ("rows", 1, 1, "longest")),
             "place": (np.int64, ("pieces",)),
         }
-        if stretch.apart is not None:
+        if layers.apart is not None:
             inputs[OTHER] = (np.float32, ("rows", 1, "longest", "longest"))
         return self.to.written(inputs, {OUTPUT: (np.float32, ("pieces", width))})  # type: ignore[arg-type]
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.graph.batch import Item
 from unshuffle.graph.build import Graph, GraphConfig, build_graph
-from unshuffle.graph.relations import Relatedness, no_relations
+from unshuffle.graph.relations import Relatedness, Saved, no_relations
 from unshuffle.graph.topics import TopicModel
+from unshuffle.storage.files import write_text
 from unshuffle.text.document import Document
 from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.tokens import Encoded, Tokenizer
+
+TOKENIZER, ENTITIES, TOPICS = "tokenizer.json", "entities.txt", "topics"
+"""What a model folder keeps of a preparer; the last is a folder in it."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,18 @@ class Preparer:
     topics: TopicModel | None = None
     spans: bool = False
     """Whether to find the word pieces of each mention, for encoders whose entities are contextual."""
+
+    def save(self, folder: Path) -> Saved:
+        """Writes everything that documents are read by into a model folder."""
+        write_text(folder / TOKENIZER, self.tokenizer.json())
+        files = [TOKENIZER]
+        if self.entities is not None and self.entities.words is not None:
+            self.entities.write(folder / ENTITIES)
+            files.append(ENTITIES)
+        if self.topics is not None:
+            files += [f"{TOPICS}/{name}" for name in self.topics.save(folder / TOPICS)]
+        related = self.relatedness.save(folder)
+        return Saved((*files, *related.files), related.changes)
 
     def items(self, documents: Iterable[Document]) -> Iterator[Item]:
         """One item per document."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.errors import DataError
-from unshuffle.storage.files import write_text
+from unshuffle.storage.files import Read, write_text
 from unshuffle.text.vectors import Vectors
+
+RELATION_VECTORS, RELATION_WORDS, RELATION_FILE = "relations.npy", "relations.words.txt", "relations.tsv"
+"""What says which words are related, as a model folder keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +27,40 @@ class Related:
     similarity: NDArray[np.float32]  # (relations,)
 
 
-Relatedness = Callable[[Sequence[str]], Related]
-"""From the words of a document's entities to the related pairs."""
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Files that were written into a model folder, and the options of the system by which they are found there."""
+
+    files: tuple[str, ...] = ()
+    changes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Tables of options, such as {"graph": {"relation_file": "relations.tsv"}}."""
 
 
-def no_relations(words: Sequence[str]) -> Related:
+class Relatedness(Protocol):
+    """Says which entities of a document are related."""
+
+    def __call__(self, words: Sequence[str]) -> Related:
+        """Takes the words of a document's entities."""
+        ...
+
+    def save(self, folder: Path) -> Saved:
+        """Writes what it was read from into a model folder."""
+        ...
+
+
+class NoRelations:
     """No two entities are related."""
-    return Related(np.empty((2, 0), np.int64), np.empty(0, np.float32))
+
+    def __call__(self, words: Sequence[str]) -> Related:
+        """Nothing."""
+        return Related(np.empty((2, 0), np.int64), np.empty(0, np.float32))
+
+    def save(self, folder: Path) -> Saved:
+        """There is nothing to write."""
+        return Saved()
+
+
+no_relations = NoRelations()
 
 
 @dataclass(frozen=True)
@@ -38,6 +69,15 @@ class VectorRelatedness:
 
     vectors: Vectors
     threshold: float
+    shipped: bool = False
+    """Whether the vectors are those of the package, so that no model folder needs them."""
+
+    def save(self, folder: Path) -> Saved:
+        """The vectors and their words, unless the package has them."""
+        if self.shipped:
+            return Saved()
+        self.vectors.save(folder / RELATION_VECTORS)
+        return Saved((RELATION_VECTORS, RELATION_WORDS), {"tokens": {"vectors": RELATION_VECTORS}})
 
     def __call__(self, words: Sequence[str]) -> Related:
         """Words without a vector are related to nothing."""
@@ -60,11 +100,11 @@ class FileRelatedness:
     threshold: float
 
     @classmethod
-    def read(cls, path: Path, threshold: float) -> FileRelatedness:
+    def read(cls, path: Path, threshold: float, *, read: Read = Path.read_bytes) -> FileRelatedness:
         """Reads the whole file into memory."""
         similarities: dict[tuple[str, str], float] = {}
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
+            lines = read(path).decode("utf-8").split("\n")
         except UnicodeDecodeError:
             raise DataError(f"{path}: it is not UTF-8 text. Write word<TAB>word<TAB>similarity lines.") from None
         except OSError as error:
@@ -81,6 +121,11 @@ class FileRelatedness:
                 raise DataError(f"{path} line {number}: the similarity is not a number. Give one from 0 to 1.")
             similarities[min(one, other), max(one, other)] = similarity
         return cls(similarities, threshold)
+
+    def save(self, folder: Path) -> Saved:
+        """The reverse of `read`, under a name of its own."""
+        self.write(folder / RELATION_FILE)
+        return Saved((RELATION_FILE,), {"graph": {"relation_file": RELATION_FILE}})
 
     def write(self, path: Path) -> None:
         """The reverse of `read`."""

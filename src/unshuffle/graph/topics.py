@@ -16,6 +16,7 @@ from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 
 from unshuffle.errors import ConfigError, DataError, MissingExtra
+from unshuffle.storage.files import Read
 
 WORD = re.compile(r"[^\W\d_]{3,}")
 VOCABULARY, MATRIX = "topics.json", "topics.safetensors"
@@ -29,6 +30,10 @@ class TopicModel(Protocol):
 
     def of(self, sentences: Sequence[str]) -> NDArray[np.float32]:
         """(sentences, topics), rows add up to 1."""
+        ...
+
+    def save(self, folder: Path) -> tuple[str, ...]:
+        """Writes itself into a folder; the names of the files."""
         ...
 
 
@@ -100,25 +105,26 @@ class LDATopics:
         """(sentences, topics), rows add up to 1; each sentence on its own."""
         return np.stack([self._infer(sentence) for sentence in sentences])
 
-    def save(self, folder: Path) -> None:
-        """Writes the vocabulary as JSON and the matrix as safetensors."""
+    def save(self, folder: Path) -> tuple[str, ...]:
+        """Writes the vocabulary as JSON and the matrix as safetensors; the names of the files."""
         from safetensors.numpy import save_file
 
         folder.mkdir(parents=True, exist_ok=True)
         content = {"prior": self.prior, "words": self.words}
         (folder / VOCABULARY).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
         save_file({"topics": np.ascontiguousarray(self.matrix)}, folder / MATRIX)
+        return VOCABULARY, MATRIX
 
     @classmethod
-    def load(cls, folder: Path) -> LDATopics:
+    def load(cls, folder: Path, *, read: Read = Path.read_bytes) -> LDATopics:
         """The reverse of `save`."""
         from safetensors import SafetensorError
-        from safetensors.numpy import load_file
+        from safetensors.numpy import load
 
         try:
-            content = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
+            content = json.loads(read(folder / VOCABULARY).decode("utf-8"))
             words, prior = tuple(str(word) for word in content["words"]), float(content["prior"])
-            matrix = load_file(folder / MATRIX)["topics"].astype(np.float32)
+            matrix = load(read(folder / MATRIX))["topics"].astype(np.float32)
         except (OSError, ValueError, KeyError, TypeError, RecursionError, SafetensorError) as error:
             raise ConfigError(f"{folder}: its topics cannot be read ({error}). Copy the whole model folder.") from None
         if matrix.ndim != 2 or matrix.shape[1] != len(words):

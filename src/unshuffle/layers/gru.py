@@ -11,6 +11,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from unshuffle.layers.precision import single
 from unshuffle.layers.segments import scatter_sum, select_rows
 from unshuffle.layers.shared_linear import SharedLinear
 
@@ -83,7 +84,7 @@ class UnrolledGRU:
         return candidate - update * candidate
 
     def _from(self, state: Tensor, gates: Tensor) -> Tensor:
-        new: Tensor = _Update.apply(gates, self._hidden(state), self._bias, state)  # type: ignore[no-untyped-call]
+        new: Tensor = _Update.apply(*single(gates, self._hidden(state), self._bias, state))  # type: ignore[no-untyped-call]
         return new
 
 

@@ -14,6 +14,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from unshuffle.layers.precision import single
+
 
 @dataclass(frozen=True, slots=True)
 class Packing:
@@ -223,5 +225,6 @@ def _bidirectional(lstm: nn.LSTM, words: Tensor, packing: Packing, rows: Tensor 
 
 def _packed_lstm(projected: Tensor, recurrent: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
     ends = packing.last[packing.order]
+    projected, recurrent = single(projected, recurrent)
     found: tuple[Tensor, Tensor] = _PackedLSTM.apply(projected, recurrent, packing.previous, ends, packing.sizes)  # type: ignore[no-untyped-call]
     return found

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from unshuffle.layers.precision import autocasts
+
 
 @dataclass(slots=True)
 class _Uses:
@@ -29,7 +31,7 @@ class SharedLinear:
         self.layer = layer
         self._uses = _Uses()
         self._anchor: Tensor | None = None
-        if torch.is_grad_enabled() and layer.weight.requires_grad:
+        if torch.is_grad_enabled() and layer.weight.requires_grad and not autocasts(layer.weight.device):
             self._anchor = _WeightGradient.apply(layer.weight, self._uses)  # type: ignore[no-untyped-call]
 
     def __call__(self, rows: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, get_args, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from unshuffle.errors import ConfigError
+from unshuffle.parts.config import PartConfig
 from unshuffle.parts.installed import load_installed_parts
 
 Part = TypeVar("Part")
@@ -50,14 +51,19 @@ def _refuse_unknown(where: str, config: type, options: Mapping[str, Any]) -> Non
 class Registry(Generic[Part]):
     """Turns `{"kind": "grn", "steps": 2}` into a config, and a config into its module."""
 
-    def __init__(self, slot: str) -> None:
+    def __init__(self, slot: str, part: type[Part] | None = None, config: type[PartConfig] | None = None) -> None:
+        """`part`, `config`: what every part of the slot and its configuration must inherit from."""
         self.slot = slot
+        self._bases: tuple[type, type] = part or object, config or object
         self._parts: dict[str, tuple[type, type[Part]]] = {}
 
     def register(self, kind: str, config: type) -> Callable[[type[Part]], type[Part]]:
         """Class decorator: this part is built from that config under this name."""
 
         def add(part: type[Part]) -> type[Part]:
+            for made, base in zip((part, config), self._bases, strict=True):
+                if not issubclass(made, base):
+                    raise TypeError(f"{self.slot} '{kind}': {made.__name__} must inherit from {base.__name__}.")
             if kind in self._parts and (taken := self._parts[kind][1]) is not part:
                 owner = f"{taken.__module__}.{taken.__qualname__}"
                 raise ConfigError(f"{self.slot} has a kind '{kind}' already: {owner}. Choose another name.")

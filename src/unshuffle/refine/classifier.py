@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import torch
 from torch import Tensor, nn
 
@@ -46,15 +44,14 @@ class PairClassifier(nn.Module):
 
     def __init__(self, sentence_encoder: SentenceEncoder | None, grn: GRN, head: PairHead) -> None:
         super().__init__()
-        self.sentence_encoder = cast("nn.Module | None", sentence_encoder)
+        self.sentence_encoder = sentence_encoder
         self.grn = grn
         self.head = head
 
     def encode(self, batch: Batch, shared: Encoded | None) -> Encoded:
         """The sentences' vectors: its own, or those handed to it."""
         if self.sentence_encoder is not None:
-            encoded: Encoded = self.sentence_encoder(batch)
-            return encoded
+            return self.sentence_encoder(batch)
         if shared is None:
             raise ValueError("a classifier without an encoder of its own needs the ordering model's vectors")
         return shared
@@ -63,6 +60,15 @@ class PairClassifier(nn.Module):
         """(2, pairs) logits of both directions under these link weights."""
         logits: Tensor = self.head(self.grn(encoded, graph, weights).sentences, graph.pairs)
         return logits
+
+    def probabilities(self, encoded: Encoded, graph: GraphBatch) -> Tensor:
+        """(pairs,) chance that a pair's first sentence comes first, asked while nothing is decided yet."""
+        return normalised(self(encoded, graph, undecided_weights(graph)))
+
+
+def undecided_weights(graph: GraphBatch) -> Tensor:
+    """(pairs,) the link weights of pairs of which nothing is known: 0.5 each."""
+    return torch.full((graph.pairs.shape[1],), 0.5, device=graph.pairs.device)
 
 
 def normalised(logits: Tensor) -> Tensor:

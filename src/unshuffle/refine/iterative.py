@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -14,7 +15,8 @@ from unshuffle.encoders.paragraph.grn import GRN, GRNConfig
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.graph.select import Selection, select
-from unshuffle.refine.classifier import PairClassifier, PairHead, normalised
+from unshuffle.refine.classifier import PairClassifier, PairHead, normalised, undecided_weights
+from unshuffle.refine.contracts import Refined, RoundTrace
 from unshuffle.seeds import drawn_from
 
 
@@ -50,24 +52,6 @@ class IterativeConfig:
     """Share of pairs hidden as 0.5 in training."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoundTrace:
-    """Weights of all pairs after a round, and which are still undecided."""
-
-    weights: Tensor  # (pairs,)
-    undecided: Tensor  # (pairs,)
-    active: Tensor  # (documents,) whether the round changed this document's state of affairs
-
-
-@dataclass(frozen=True, slots=True)
-class Refined:
-    """The final link weights and how they came about."""
-
-    weights: Tensor  # (pairs,)
-    predicted: Tensor  # (pairs,) last probability of each pair, decided or not
-    rounds: tuple[RoundTrace, ...]
-
-
 class Refiner(nn.Module):
     """Two classifiers, trained one after the other before the ordering model."""
 
@@ -99,12 +83,10 @@ class Refiner(nn.Module):
     def forward(self, batch: Batch, shared: Encoded | None = None) -> Refined:
         """Both classifiers in turn; `shared` are the ordering model's vectors, read where encoders are shared."""
         graph = batch.graph
-        half = torch.full((graph.pairs.shape[1],), 0.5, device=graph.pairs.device)
-        predicted = half
-        if self.initial is not None:
-            predicted = normalised(self.initial(self.initial.encode(batch, shared), graph, half))
+        predicted = self.first_answer(batch, shared)
         weights, undecided = self.settled(predicted)
-        rounds = [RoundTrace(weights, undecided, torch.ones(graph.documents, dtype=torch.bool))]
+        everyone = torch.ones(graph.documents, dtype=torch.bool, device=weights.device)
+        rounds = [RoundTrace(weights, undecided, everyone)]
         if self.iterative is not None and undecided.any():
             encoded = self.iterative.encode(batch, shared)
             predicted = self._iterate(self.iterative, encoded, graph, predicted, rounds)
@@ -113,6 +95,18 @@ class Refiner(nn.Module):
         if self.config.leftover == "raw":
             weights = torch.where(final.undecided, predicted, weights)
         return Refined(weights, predicted, tuple(rounds))
+
+    def sentence_encoders(self) -> Iterator[SentenceEncoder]:
+        """Those of the classifiers that have one of their own."""
+        for classifier in (self.initial, self.iterative):
+            if classifier is not None and classifier.sentence_encoder is not None:
+                yield classifier.sentence_encoder
+
+    def first_answer(self, batch: Batch, shared: Encoded | None = None) -> Tensor:
+        """(pairs,) the initial classifier's probability that a pair's first sentence comes first; 0.5 without one."""
+        if self.initial is None:
+            return undecided_weights(batch.graph)
+        return self.initial.probabilities(self.initial.encode(batch, shared), batch.graph)
 
     def _iterate(
         self,

@@ -21,8 +21,10 @@ def cloud(truth: Tensor, *, known: float, noise_share: float, mask_share: float,
 
     A share is hidden (0.5, what undecided pairs look like), a share gets a value on the wrong side, drawn uniformly.
     """
-    draw = torch.rand(truth.shape, generator=generator)
-    wrong_by = torch.rand(truth.shape, generator=generator) * 0.5  # in [0, 0.5): the wrong side of the truth
+    # Drawn where the generator is, so that a seed draws the same on every device.
+    draw = torch.rand(truth.shape, generator=generator, device=generator.device).to(truth.device)
+    wrong_by = torch.rand(truth.shape, generator=generator, device=generator.device).to(truth.device)
+    wrong_by = wrong_by * 0.5  # in [0, 0.5): the wrong side of the truth
     weights = torch.where(truth > 0.5, known, 1 - known)
     hidden = draw < mask_share
     wrong = (draw >= mask_share) & (draw < mask_share + noise_share)

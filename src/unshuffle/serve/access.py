@@ -11,6 +11,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from unshuffle.serve.answers import problem
 from unshuffle.serve.settings import LOOPBACK_NAMES, Settings
 
+OPEN = frozenset({"/", "/healthz", "/openapi.json"})
+"""Paths that need no token, besides the page's files."""
+
 
 class KnownHost:
     """Answers only under names that are the service's own, so that no foreign page can reach it by a rebound name."""
@@ -41,7 +44,7 @@ class KnownHost:
 
 
 class Bearer:
-    """Asks for the token wherever the model or the counters are reached."""
+    """Asks for the token everywhere but at the page, its files, the health and the description of the service."""
 
     def __init__(self, app: ASGIApp, *, token: str | None) -> None:
         self.app = app
@@ -49,7 +52,7 @@ class Bearer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request that is open to all or carries the token."""
-        guarded = scope["type"] == "http" and (scope["path"].startswith("/v1/") or scope["path"] == "/metrics")
+        guarded = scope["type"] == "http" and scope["path"] not in OPEN and not scope["path"].startswith("/page/")
         if self.digest is None or not guarded or self._carries_token(scope):
             await self.app(scope, receive, send)
             return

@@ -32,6 +32,7 @@ def make_app(model: Model, settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings()
     meters = Meters()
     batcher = Batcher(model, settings.batching, meters)
+    routes = Routes(model, batcher, settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -48,21 +49,23 @@ def make_app(model: Model, settings: Settings | None = None) -> FastAPI:
         # FastAPI's own documentation pages load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         middleware=[
             Middleware(Observe, meters=meters),
             Middleware(KnownHost, settings=settings),
             Middleware(Bearer, token=settings.token),
-            Middleware(BoundedBody, most=settings.limits.bytes, seconds=settings.batching.seconds),
+            Middleware(BoundedBody, paths=routes.posted, most=settings.limits.bytes, seconds=settings.batching.seconds),
         ],
     )
-    app.include_router(Routes(model, batcher, settings).router)
+    app.state.batcher = batcher
+    app.include_router(routes.router)
     _add_page(app)
     _add_problems(app)
 
     @app.get("/healthz", response_model=HealthAnswer)
     async def health() -> Response:
         """Say whether the service takes requests."""
-        return answer({"status": "stopping"}, 503) if batcher.closing else answer({"status": "ok"})
+        return answer({"status": "stopping"}, 503) if batcher.stopping else answer({"status": "ok"})
 
     @app.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
 from fastapi.routing import APIRoute
@@ -12,25 +12,36 @@ from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from unshuffle.serve.answers import problem
+from unshuffle.serve.disconnect import call_while_awaited
 
 
 class BoundedBody:
     """Holds at most the allowed number of bytes; nothing is parsed before all have come."""
 
-    def __init__(self, app: ASGIApp, *, most: int, seconds: float) -> None:
+    def __init__(self, app: ASGIApp, *, paths: Collection[str], most: int, seconds: float) -> None:
         self.app = app
+        self.paths = paths
+        """To which something can be posted; elsewhere the router says what is wrong."""
         self.most = most
         self.seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request with its whole body."""
-        if scope["type"] != "http" or scope["method"] != "POST":
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         number = scope["state"]["request"]
+        if {"content-length", "transfer-encoding"} <= set(Headers(scope=scope)):
+            # A proxy might believe the one where we believe the other, and see another request in the body.
+            message = "content-length: it came with transfer-encoding. Send one of the two."
+            await problem(400, message, number, {"connection": "close"})(scope, receive, send)
+            return
+        if scope["method"] != "POST" or scope["path"] not in self.paths:
+            await self.app(scope, receive, send)
+            return
         # A foreign page can post plain text or forms without asking first, but not JSON.
         if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             await problem(415, "content-type: send application/json.", number)(scope, receive, send)
@@ -45,7 +56,7 @@ class BoundedBody:
             )
         else:
             if body is not None:
-                await self.app(scope, _replay(body, receive), send)
+                await call_while_awaited(self.app, scope, body, receive, send)
             return
         await wrong(scope, receive, send)
 
@@ -64,19 +75,6 @@ class BoundedBody:
                 raise OverflowError
             if not message.get("more_body"):
                 return bytes(body)
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    sent = False
-
-    async def again() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
 
 
 class StrictJson(Request):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from unshuffle.result import Coherence, Ordering, SentenceGraph
+from unshuffle.steps import Steps
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
@@ -45,8 +46,8 @@ class Model(Protocol):
         """The best order of each document, in the order in which they came."""
         ...
 
-    def coherence(self, sentences: Sequence[str]) -> Coherence:
-        """How coherent sentences are as they stand."""
+    def coherence_steps(self, sentences: Sequence[str]) -> Steps[Coherence]:
+        """How coherent sentences are as they stand, found in steps between which other work is done."""
         ...
 
     def graph(self, sentences: Sequence[str]) -> SentenceGraph:

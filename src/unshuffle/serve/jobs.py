@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from unshuffle.result import Ordering
+from unshuffle.steps import Steps
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
@@ -25,16 +26,33 @@ class TooSlow(Exception):
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """What one request wants of the model."""
+    """What one request wants of the model: documents put in order, or other work in steps."""
 
     future: asyncio.Future[Any]
+    """Where the answer goes; done as soon as nobody waits for it any more."""
     arrived: float
+    cost: float
     documents: tuple[Document, ...] = ()
+    costs: tuple[float, ...] = ()
+    """Of each document."""
     options: OrderOptions | None = None
-    call: Callable[[], Any] | None = None
-    """Work that cannot be shared; runs by itself."""
+    steps: Steps[Any] | None = None
+    found: list[Ordering] = field(default_factory=list)
+    """The answers so far, for the first documents."""
 
     @property
     def size(self) -> int:
         """How much room it takes in the queue."""
         return max(1, len(self.documents))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the model does next: one step of one job, or some documents of one or more jobs in one call."""
+
+    jobs: tuple[Job, ...]
+    documents: tuple[tuple[Document, ...], ...]
+    """Of each job."""
+    cost: float
+    """Of the documents; 0 for a step, of which it is not known."""
+    long: bool

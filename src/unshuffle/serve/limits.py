@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from unshuffle.errors import DataError
 from unshuffle.rank.constraints import Constraints
-from unshuffle.serve.requests import OrderRequest
+from unshuffle.serve.requests import OrderRequest, Sentences
 from unshuffle.serve.settings import Limits
+from unshuffle.text.language import looks_english
 from unshuffle.text.split import split_sentences
+
+NOT_ENGLISH = "The text does not look English, which is what the models know. Do not rely on the answer."
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document as it was sent."""
+
+    sentences: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """What the reader of the answer should know about it."""
+
+
+def read_text(asked: Sentences, limits: Limits, where: str = "") -> Text:
+    """The document that a request gives; may take a moment."""
+    sentences = read_sentences(asked.sentences, asked.text, asked.split, limits, where)
+    return Text(sentences, () if looks_english(sentences) else (NOT_ENGLISH,))
 
 
 def read_sentences(
@@ -19,6 +38,9 @@ def read_sentences(
         raise DataError(f"{where}sentences: give either 'sentences' or 'text'.")
     if sentences is None:
         assert text is not None
+        # Before it is split: no text that is longer can have sentences within the limits.
+        if len(text) > (most := limits.sentences * limits.characters):
+            raise DataError(f"{where}text: {len(text)} characters are too many. Give at most {most}.")
         sentences = _lines(text) if split == "lines" else split_sentences(text)
         if not sentences:
             raise DataError(f"{where}text: it has no sentence. Give at least one.")

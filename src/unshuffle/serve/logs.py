@@ -1,4 +1,4 @@
-"""One JSON object a line, with counts and times and never a user's text."""
+"""One JSON object per line, with counts and times and never a user's text."""
 
 from __future__ import annotations
 
@@ -18,12 +18,29 @@ class JsonLines(logging.Formatter):
         facts: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.getMessage(),
+            "event": _event(record),
             **getattr(record, "facts", {}),
         }
         if record.exc_info and record.exc_info[0]:
             facts |= {"error": record.exc_info[0].__name__, "at": _place(record.exc_info[2])}
-        return json.dumps(facts, ensure_ascii=False, default=str)
+        # In ASCII, so that no reader takes a character of the text for the end of a line.
+        return json.dumps(facts, default=str)
+
+
+def _event(record: logging.LogRecord) -> str:
+    """The message; of loggers that are not the service's only its first line, without what could quote a user."""
+    if record.name.partition(".")[0] == "uvicorn" or record.name == logger.name:
+        return record.getMessage()
+    arguments = record.args if isinstance(record.args, tuple) else ()
+    try:
+        message = str(record.msg) % tuple(
+            argument if isinstance(argument, (int, float)) else "..." for argument in arguments
+        )
+    except (TypeError, ValueError):
+        message = str(record.msg)
+    line = message.partition("\n")[0]
+    # A Python warning begins with its place and kind.
+    return ": ".join(line.split(": ")[:2]) if record.name == "py.warnings" else line
 
 
 def _place(trace: Any) -> str:
@@ -33,17 +50,19 @@ def _place(trace: Any) -> str:
 
 
 def set_up_logs(stream: TextIO, level: int = logging.INFO) -> None:
-    """Send the service's log and uvicorn's to a stream."""
+    """Send everything that is logged, by whichever library, to a stream in the same form."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
-    for name in ("unshuffle.serve", "uvicorn.error"):
+    root = logging.getLogger()
+    root.handlers = [handler]
+    for name in (logger.name, "uvicorn.error"):
+        logging.getLogger(name).setLevel(level)
+    for name in list(logging.root.manager.loggerDict):
         log = logging.getLogger(name)
-        log.handlers = [handler]
-        log.setLevel(level)
-        log.propagate = False
+        log.handlers, log.propagate = [], True
     # One of ours is written for each request; uvicorn's would add the raw path.
-    logging.getLogger("uvicorn.access").handlers = []
     logging.getLogger("uvicorn.access").propagate = False
+    logging.captureWarnings(True)
 
 
 def log(event: str, **facts: Any) -> None:

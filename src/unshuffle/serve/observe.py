@@ -11,6 +11,9 @@ from unshuffle.serve.answers import HEADERS, problem
 from unshuffle.serve.logs import log, logger
 from unshuffle.serve.metrics import Meters
 
+CLIENT_GONE = 499
+"""Written where a status would stand if the client has gone before its answer, as proxies do."""
+
 
 class Observe:
     """The outermost layer of the service."""
@@ -26,6 +29,9 @@ class Observe:
             return
         number = secrets.token_hex(8)
         scope["state"] = {**scope.get("state", {}), "request": number, "facts": {}}
+        head = scope["method"] == "HEAD"
+        if head:  # answered like GET, without the body
+            scope = {**scope, "method": "GET"}
         began = time.perf_counter()
         status = 0
 
@@ -38,6 +44,8 @@ class Observe:
                     *message.get("headers", ()),
                     *((name.encode(), value.encode()) for name, value in extra.items()),
                 ]
+            elif head:
+                message = {**message, "body": b""}
             await send(message)
 
         self.meters.open.inc()
@@ -50,9 +58,10 @@ class Observe:
                 await failed(scope, receive, send_with_headers)
         finally:
             self.meters.open.dec()
-            self._record(scope, status, time.perf_counter() - began)
+            method = "HEAD" if head else scope["method"] if scope["method"] in {"GET", "POST"} else "(other)"
+            self._record(scope, method, status or CLIENT_GONE, time.perf_counter() - began)
 
-    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+    def _record(self, scope: Scope, method: str, status: int, seconds: float) -> None:
         # Only the template of a known path: a raw one could carry anything, and would make counters without end.
         path = getattr(scope.get("route"), "path", "(other)")
         self.meters.requests.labels(path, str(status)).inc()
@@ -61,7 +70,7 @@ class Observe:
         log(
             "request",
             request=state["request"],
-            method=scope["method"] if scope["method"] in {"GET", "HEAD", "POST"} else "(other)",
+            method=method,
             path=path,
             status=status,
             ms=round(seconds * 1000, 1),

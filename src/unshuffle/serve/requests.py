@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from itertools import islice
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 SENTENCES: list[Any] = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
-MOST_PAIRS = 10_000
-"""Rows of a constraint that are read at all."""
+MOST = 10_000
+"""Entries of a list that are read at all: hundreds of thousands of wrong ones would take seconds to refuse."""
 
 Beam = Annotated[int | None, Field(ge=1, le=64, description="Width of the search; left out: 8.")]
 Best = Annotated[int, Field(ge=1, le=20, description="How many of the best orders to give back.")]
 Unsure = Annotated[float | None, Field(ge=0, le=1, description="Keep the input order below this confidence.")]
-Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+Pair = Annotated[list[int], Field(min_length=2, max_length=2, fail_fast=True)]
+Entry = TypeVar("Entry")
+Entries = Annotated[list[Entry], Field(max_length=MOST, fail_fast=True)]
+
+
+def _schema(example: dict[str, Any]) -> dict[str, Any]:
+    """Of a document: an example, and that it has either sentences or text."""
+    either = [
+        {"required": [name], "properties": {name: {"type": type}}}
+        for name, type in (("sentences", "array"), ("text", "string"))
+    ]
+    return {"examples": [example], "oneOf": either}
 
 
 class Asked(BaseModel):
@@ -21,13 +33,22 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _few_unknown(cls, given: Any) -> Any:
+        """Of many unknown fields keep one: it is enough to refuse the request, and the rest would take long."""
+        if not isinstance(given, dict) or len(given) <= len(cls.model_fields):
+            return given
+        unknown = islice((name for name in given if name not in cls.model_fields), 1)
+        return {name: given[name] for name in (*cls.model_fields, *unknown) if name in given}
+
 
 class Sentences(Asked):
     """A document: a list of sentences, or text to split."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"sentences": SENTENCES}]})
+    model_config = ConfigDict(json_schema_extra=_schema({"sentences": SENTENCES}))
 
-    sentences: list[str] | None = None
+    sentences: Entries[str] | None = None
     text: str | None = None
     split: Annotated[
         Literal["sentences", "lines"], Field(description="Where `text` is cut: at sentence or at line ends.")
@@ -37,21 +58,17 @@ class Sentences(Asked):
 class OrderRequest(Sentences):
     """A document to order."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"sentences": SENTENCES, "n_best": 3}]})
+    model_config = ConfigDict(json_schema_extra=_schema({"sentences": SENTENCES, "n_best": 3}))
 
     id: Annotated[str, Field(max_length=200)] = ""
     beam: Beam = None
     n_best: Best = 5
     keep_if_unsure: Unsure = None
-    before: Annotated[
-        list[Pair], Field(max_length=MOST_PAIRS, description="Rows [i, j]: sentence i comes before j, both from 0.")
-    ] = []
-    fixed: Annotated[
-        list[Pair], Field(max_length=MOST_PAIRS, description="Rows [place, i]: sentence i stands at this place.")
-    ] = []
+    before: Annotated[Entries[Pair], Field(description="Rows [i, j]: sentence i comes before j, both from 0.")] = []
+    fixed: Annotated[Entries[Pair], Field(description="Rows [place, i]: sentence i stands at this place.")] = []
     sources: Annotated[
-        list[str | int | None],
-        Field(max_length=MOST_PAIRS, description="Of each sentence; those of one source keep their input order."),
+        Entries[str | int | None],
+        Field(description="Of each sentence; those of one source keep their input order."),
     ] = []
 
 
@@ -68,7 +85,7 @@ class BatchRequest(Asked):
         json_schema_extra={"examples": [{"documents": [{"id": "apple", "sentences": SENTENCES}]}]}
     )
 
-    documents: list[BatchDocument]
+    documents: Entries[BatchDocument]
     beam: Beam = None
     n_best: Best = 5
     keep_if_unsure: Unsure = None
@@ -77,7 +94,7 @@ class BatchRequest(Asked):
 class ExerciseRequest(Sentences):
     """A paragraph, in its right order, to make an exercise of."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"sentences": SENTENCES[1:] + SENTENCES[:1], "seed": 7}]})
+    model_config = ConfigDict(json_schema_extra=_schema({"sentences": SENTENCES[1:] + SENTENCES[:1], "seed": 7}))
 
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
     margin: Annotated[float, Field(ge=0, le=1, description="Least lead of the best order over the second.")] = 0.4

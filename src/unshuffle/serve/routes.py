@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from unshuffle.errors import DataError
 from unshuffle.exercises.exercise import label
-from unshuffle.exercises.make import make_exercise
+from unshuffle.exercises.make import exercise_steps
 from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
 from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import StrictRoute
 from unshuffle.serve.contract import Model
-from unshuffle.serve.limits import read_constraints, read_sentences
+from unshuffle.serve.cost import (
+    check_document_cost,
+    check_request_cost,
+    exercise_cost,
+    order_cost,
+    reading_cost,
+    score_cost,
+)
+from unshuffle.serve.limits import Text, read_constraints, read_text
 from unshuffle.serve.requests import BatchRequest, ExerciseRequest, OrderRequest, Sentences
 from unshuffle.serve.schemas import (
     BatchAnswer,
@@ -29,18 +39,22 @@ from unshuffle.serve.schemas import (
     SplitAnswer,
 )
 from unshuffle.serve.settings import Settings
+from unshuffle.steps import Steps
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
+
+Result = TypeVar("Result")
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": description}
     for status, description in {
+        400: "The header cannot be understood.",
         401: "The token is missing or wrong.",
         408: "The body came too slowly.",
         413: "The body is too large.",
         415: "The body is not sent as JSON.",
         421: "The service is not known by the name in the Host header.",
-        422: "The request cannot be read, or asks for more than allowed.",
+        422: "The request cannot be read, asks for more than allowed, or would cost more than allowed.",
         503: "Too much is waiting; Retry-After says when to try again.",
         504: "The answer took too long.",
     }.items()
@@ -55,28 +69,32 @@ class Routes:
         self.batcher = batcher
         self.limits = settings.limits
         self.router = APIRouter(prefix="/v1", route_class=StrictRoute, responses=PROBLEMS)
-        for path, handler, shape in (
-            ("/order", self.order, OrderAnswer),
-            ("/order/batch", self.order_batch, BatchAnswer),
-            ("/score", self.score, ScoreAnswer),
-            ("/graph", self.graph, GraphAnswer),
-            ("/split", self.split, SplitAnswer),
-            ("/exercise", self.exercise, ExerciseAnswer),
-        ):
+        posts: dict[str, tuple[Callable[..., Any], Any]] = {
+            "/order": (self.order, OrderAnswer),
+            "/order/batch": (self.order_batch, BatchAnswer),
+            "/score": (self.score, ScoreAnswer),
+            "/graph": (self.graph, GraphAnswer),
+            "/split": (self.split, SplitAnswer),
+            "/exercise": (self.exercise, ExerciseAnswer),
+        }
+        for path, (handler, shape) in posts.items():
             self.router.add_api_route(path, handler, methods=["POST"], response_model=shape)
+        self.posted = frozenset(f"/v1{path}" for path in posts)
         self.router.add_api_route("/models", self.models, methods=["GET"], response_model=ModelsAnswer)
 
     async def order(self, asked: OrderRequest, request: Request) -> Response:
         """Find the order in which sentences read best."""
-        sentences = self._sentences(asked, request)
+        (text,) = await self._read([asked], request)
+        cost = order_cost(text.sentences, asked.beam, asked.n_best)
+        check_document_cost(cost, self.limits)
         options = OrderOptions(
             beam=asked.beam,
             n_best=asked.n_best,
             keep_if_unsure=asked.keep_if_unsure,
-            constraints=read_constraints(asked, len(sentences)),
+            constraints=read_constraints(asked, len(text.sentences)),
         )
-        (ordering,) = await self.batcher.order([Document(sentences, id=asked.id)], options)
-        return answer(_ordering(ordering, sentences))
+        (ordering,) = await self.batcher.order([Document(text.sentences, id=asked.id)], [cost], options)
+        return await asyncio.to_thread(lambda: answer(_ordering(ordering, text)))
 
     async def order_batch(self, asked: BatchRequest, request: Request) -> Response:
         """Order several documents."""
@@ -84,50 +102,67 @@ class Routes:
             raise DataError("documents: there is none. Give at least one.")
         if len(asked.documents) > self.limits.documents:
             raise DataError(f"documents: {len(asked.documents)} are too many. Give at most {self.limits.documents}.")
-        texts = [
-            read_sentences(one.sentences, one.text, one.split, self.limits, f"documents[{place}].")
-            for place, one in enumerate(asked.documents)
-        ]
-        request.state.facts.update(documents=len(texts), sentences=sum(map(len, texts)))
-        documents = [Document(text, id=one.id) for text, one in zip(texts, asked.documents, strict=True)]
+        texts = await self._read(asked.documents, request, "documents[{}].")
+        costs = [order_cost(text.sentences, asked.beam, asked.n_best) for text in texts]
+        for place, cost in enumerate(costs):
+            check_document_cost(cost, self.limits, f"documents[{place}].")
+        check_request_cost(sum(costs), self.limits, "Send fewer documents at once, or a smaller beam.")
+        documents = [Document(text.sentences, id=one.id) for text, one in zip(texts, asked.documents, strict=True)]
         options = OrderOptions(beam=asked.beam, n_best=asked.n_best, keep_if_unsure=asked.keep_if_unsure)
-        orderings = await self.batcher.order(documents, options)
-        found = [_ordering(ordering, text) for ordering, text in zip(orderings, texts, strict=True)]
-        return answer({"orderings": found})
+        orderings = await self.batcher.order(documents, costs, options)
+        pairs = list(zip(orderings, texts, strict=True))
+        # An answer can have megabytes: it is written, too, where nobody else has to wait for it.
+        return await asyncio.to_thread(lambda: answer({"orderings": [_ordering(*pair) for pair in pairs]}))
 
     async def score(self, asked: Sentences, request: Request) -> Response:
         """Say how coherent sentences are as they stand, and which move would help most."""
-        sentences = self._sentences(asked, request)
-        coherence = await self.batcher.call(lambda: self.model.coherence(sentences))
-        return answer({**coherence.to_json(), "sentences": sentences})
+        (text,) = await self._read([asked], request)
+        check_document_cost(reading_cost(text.sentences), self.limits)
+        coherence = await self.batcher.run(self.model.coherence_steps(text.sentences), score_cost(text.sentences))
+        return answer({**coherence.to_json(), **asdict(text)})
 
     async def graph(self, asked: Sentences, request: Request) -> Response:
         """Show the entities, their roles, and the linked pairs."""
-        sentences = self._sentences(asked, request)
-        graph = await self.batcher.call(lambda: self.model.graph(sentences))
-        return answer({**asdict(graph), "sentences": sentences})
+        (text,) = await self._read([asked], request)
+        cost = reading_cost(text.sentences)
+        check_document_cost(cost, self.limits)
+        graph = await self.batcher.run(_one_step(lambda: self.model.graph(text.sentences)), cost)
+        return answer({**asdict(graph), **asdict(text)})
 
     async def split(self, asked: Sentences, request: Request) -> Response:
         """Cut a text into sentences."""
-        return answer({"sentences": self._sentences(asked, request)})
+        (text,) = await self._read([asked], request)
+        return answer({"sentences": text.sentences})
 
     async def exercise(self, asked: ExerciseRequest, request: Request) -> Response:
         """Make a scrambled-sentence exercise of a paragraph that stands in its right order."""
-        sentences = self._sentences(asked, request)
-        made = await self.batcher.call(
-            lambda: make_exercise(self.model, sentences, seed=asked.seed, margin=asked.margin, mend=asked.mend)
-        )
-        return answer({**made.to_json(), "labels": [label(item) for item in range(len(made.items))]})
+        (text,) = await self._read([asked], request)
+        cost = exercise_cost(text.sentences, mend=asked.mend)
+        check_document_cost(order_cost(text.sentences), self.limits)
+        advice = f"Send fewer or shorter sentences{', or set mend to false' if asked.mend else ''}."
+        check_request_cost(cost, self.limits, advice)
+        steps = exercise_steps(self.model, text.sentences, seed=asked.seed, margin=asked.margin, mend=asked.mend)
+        (made,) = await self.batcher.run(steps, cost)
+        labels = [label(item) for item in range(len(made.items))]
+        return answer({**made.to_json(), "labels": labels, "warnings": text.warnings})
 
     async def models(self) -> Response:
         """Name the model that answers, and the limits of a request."""
         return answer({"models": [{"name": self.model.name, **self.model.card()}], "limits": asdict(self.limits)})
 
-    def _sentences(self, asked: Sentences, request: Request) -> tuple[str, ...]:
-        sentences = read_sentences(asked.sentences, asked.text, asked.split, self.limits)
-        request.state.facts.update(documents=1, sentences=len(sentences))
-        return sentences
+    async def _read(self, asked: Sequence[Sentences], request: Request, where: str = "") -> list[Text]:
+        """The documents of a request, read in a thread: other requests go on meanwhile."""
+        texts = await asyncio.to_thread(
+            lambda: [read_text(one, self.limits, where.format(place)) for place, one in enumerate(asked)]
+        )
+        request.state.facts.update(documents=len(texts), sentences=sum(len(text.sentences) for text in texts))
+        return texts
 
 
-def _ordering(ordering: Ordering, sentences: tuple[str, ...]) -> dict[str, Any]:
-    return {**ordering.to_json(), "sentences": sentences}
+def _ordering(ordering: Ordering, text: Text) -> dict[str, Any]:
+    return {**ordering.to_json(), **asdict(text)}
+
+
+def _one_step(call: Callable[[], Result]) -> Steps[Result]:
+    yield from ()
+    return call()

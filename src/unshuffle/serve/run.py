@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 
 import uvicorn
+from fastapi import FastAPI
 
+from unshuffle.errors import ConfigError
 from unshuffle.serve.app import make_app
 from unshuffle.serve.contract import Model
 from unshuffle.serve.logs import set_up_logs
+from unshuffle.serve.protocol import BoundedProtocol
 from unshuffle.serve.settings import Settings
 
+BACKLOG = 2048
 
-def run(model: Model, settings: Settings) -> None:
+
+def listen(settings: Settings) -> list[socket.socket]:
+    """Take the address, or say that it cannot be had; clients that come before `run` wait."""
+    host = settings.host.strip("[]")
+    taken: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
+            taken.append(socket.create_server(address[:2], family=family, backlog=BACKLOG))
+    except OSError as error:
+        for one in taken:
+            one.close()
+        reason = (error.strerror or str(error)).lower()
+        raise ConfigError(
+            f"{settings.host}:{settings.port}: {reason}. Stop the other program, or choose another --port or --host."
+        ) from None
+    return taken
+
+
+def run(model: Model, settings: Settings, sockets: list[socket.socket] | None = None) -> None:
     """Serve; on SIGTERM or Ctrl-C answer what was accepted, then return."""
+    sockets = sockets or listen(settings)
     set_up_logs(sys.stderr)
+    protocol = type("Protocol", (BoundedProtocol,), {"limits": settings.connections})
     config = uvicorn.Config(
         make_app(model, settings),
-        host=settings.host.strip("[]"),
-        port=settings.port,
+        http=protocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         # A name in such a header is the client's word; a proxy's would have to be trusted by option.
         proxy_headers=False,
+        timeout_keep_alive=settings.connections.idle_seconds,  # type: ignore[arg-type]
         # Longer than any request may take, so that none that was accepted is cut off.
         timeout_graceful_shutdown=int(settings.batching.seconds) + 5,
     )
-    uvicorn.Server(config).run()
+    Server(config).run(sockets)
+
+
+class Server(uvicorn.Server):
+    """Says in every answer of its last moments that the connection ends with it, so that no client is cut off."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer what was accepted, and end."""
+        app = self.config.app
+        if isinstance(app, FastAPI):
+            app.state.batcher.stopping = True
+        self.server_state.default_headers.append((b"connection", b"close"))
+        await super().shutdown(sockets)

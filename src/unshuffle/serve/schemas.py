@@ -20,9 +20,11 @@ ORDERING: dict[str, Any] = {
     "ties": [],
     "kept": False,
     "sentences": SENTENCES,
+    "warnings": [],
 }
 
 Row = Annotated[list[float], Field(min_length=3, max_length=3)]
+Warnings = Annotated[list[str], Field(description="Why the answer may be wrong, such as text that is not English.")]
 MentionRow = Annotated[list[int | str], Field(min_length=3, max_length=3)]
 
 
@@ -73,6 +75,7 @@ class OrderAnswer(BaseModel):
     why: list[ReasonAnswer]
     ties: list[Pair]
     kept: bool
+    warnings: Warnings
     sentences: list[str]
     """As given or as split, so that `order` can be read."""
 
@@ -107,6 +110,7 @@ class ScoreAnswer(BaseModel):
     percentile: float
     transitions: list[TransitionAnswer]
     moves: list[MoveAnswer]
+    warnings: Warnings
     sentences: list[str]
 
 
@@ -117,6 +121,7 @@ class GraphAnswer(BaseModel):
     mentions: list[MentionRow]
     links: list[Pair]
     relations: list[Pair]
+    warnings: Warnings
     sentences: list[str]
 
 
@@ -171,3 +176,4 @@ class ExerciseAnswer(BaseModel):
     rival: RivalAnswer | None
     proposals: list[ProposalAnswer]
     changes: list[str]
+    warnings: Warnings

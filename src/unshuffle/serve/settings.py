@@ -25,6 +25,10 @@ class Limits:
     """Characters in a sentence; also bounds scripts that put no blank between words."""
     documents: int = 64
     """Documents in a batch."""
+    document_cost: int = 3_000
+    """Estimated cost of reading one document, in words read; it cannot be interrupted."""
+    cost: int = 60_000
+    """Estimated cost of a whole request, in words read."""
 
     def __post_init__(self) -> None:
         """Refuse limits that let nothing through."""
@@ -42,9 +46,29 @@ class Batching:
     documents: int = 32
     """Documents that the model reads at once."""
     waiting: int = 256
-    """Documents that may wait; beyond that the answer is 503."""
+    """Documents of short requests that may wait; beyond that the answer is 503."""
+    slice: int = 1_000
+    """Estimated cost, in words read, beyond which a request is long and done in slices of about this cost."""
+    long: int = 8
+    """Long requests that may be under way; beyond that the answer is 503."""
     seconds: float = 30.0
     """Time after which a request is given up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connections:
+    """How clients may hold their connections."""
+
+    header_seconds: float = 10.0
+    """Time for a request's header to come whole; also for what follows an answer and is no request."""
+    send_seconds: float = 30.0
+    """Time for a client to take an answer; one that does not is cut off."""
+    idle_seconds: float = 5.0
+    """Time for which a connection is kept for the next request."""
+    last_seconds: float = 1.0
+    """Time for which an idle connection stays open when the service ends: a request may be on its way."""
+    most: int = 512
+    """Connections that may be open; beyond that the one that has been idle longest is closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +83,7 @@ class Settings:
     """Further names, with or without port, under which the service may be addressed."""
     limits: Limits = field(default_factory=Limits)
     batching: Batching = field(default_factory=Batching)
+    connections: Connections = field(default_factory=Connections)
 
     def __post_init__(self) -> None:
         """Refuse an open door: beyond this machine a token is needed."""

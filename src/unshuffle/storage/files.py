@@ -14,6 +14,9 @@ from unshuffle.errors import ConfigError
 if TYPE_CHECKING:
     from torch import Tensor
 
+Read = Callable[[Path], bytes]
+"""Gives the content of a file, or refuses it."""
+
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     """Lets `write` fill a temporary file beside `path`, makes it durable, then renames it."""
@@ -64,25 +67,25 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     write_whole(path, save)
 
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file."""
+def read_tensors(path: Path, *, read: Read | None = None) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, whose bytes `read` may give."""
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    from safetensors.torch import load, load_file
 
     try:
-        return load_file(str(path))
+        return load_file(str(path)) if read is None else load(read(path))
     except FileNotFoundError:
         raise ConfigError(f"{path}: the file is missing. Take the whole folder.") from None
     except (SafetensorError, OSError) as error:
         raise ConfigError(f"{path}: not a whole safetensors file ({error}). Take the folder anew.") from None
 
 
-def read_json(path: Path, *, most: int = 16 * 2**20) -> Any:
+def read_json(path: Path, *, most: int = 16 * 2**20, read: Read = Path.read_bytes) -> Any:
     """A JSON file of at most `most` bytes."""
     try:
         if path.stat().st_size > most:
             raise ConfigError(f"{path}: it is larger than {most} bytes. That is no such file.")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read(path).decode("utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: the file is missing. Take the whole folder.") from None
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits

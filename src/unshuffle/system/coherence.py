@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
-from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unshuffle.decode.contracts import Decoder, Gold
-from unshuffle.decode.pair_matrix import PairMatrix
-from unshuffle.decode.search.beam import Memory
-from unshuffle.decode.search.orders import OrderDistribution
-from unshuffle.decode.search.walk import Stepwise, choices_along
 from unshuffle.graph.batch import Item, collate
 from unshuffle.result import Coherence, Move, Transition
 from unshuffle.seeds import derived
+from unshuffle.steps import Steps
 from unshuffle.system.network import Network
 
 ALL_ORDERS = 6
@@ -31,7 +26,7 @@ LONG_STEP = 3
 BUDGET = 300_000
 """Orders times squared sentences spent on a text's percentile, and once more on its moves."""
 CELLS = 2_000
-"""Orders times sentences scored at once."""
+"""Orders times sentences that are scored in one step."""
 MOVES = 3
 """Moves that are proposed."""
 EQUAL = 1e-5
@@ -41,8 +36,11 @@ Order = tuple[int, ...]
 
 
 @torch.inference_mode()
-def coherence_of(network: Network, item: Item, *, device: torch.device, seed: int = 0) -> Coherence:
-    """Scores the order in which the item stands; the text is read once, and only the decoder runs for each order."""
+def coherence_steps(network: Network, item: Item, *, device: torch.device, seed: int = 0) -> Steps[Coherence]:
+    """Scores the order in which the item stands.
+
+    The text is read once, in the first step; in each of the others only the decoder runs, for some orders.
+    """
     size = item.graph.sentences
     if size == 1:
         return Coherence(probability=1.0, log_probability=0.0, percentile=100.0, transitions=(), moves=())
@@ -54,12 +52,13 @@ def coherence_of(network: Network, item: Item, *, device: torch.device, seed: in
     total = float(choices.sum())
     others = list(_other_orders(given, seed))
     moves = list(_moves(size, choices))
-    gains = scorer.totals([_moved(given, move) for move in moves]) - total
+    gains = (yield from _totals(scorer, [_moved(given, move) for move in moves])) - total
+    percentile = _percentile(total, (yield from _totals(scorer, others)))
     best = np.argsort(-gains, kind="stable")[:MOVES].tolist()
     return Coherence(
         probability=math.exp(total),
         log_probability=total,
-        percentile=_percentile(total, scorer.totals(others)),
+        percentile=percentile,
         transitions=tuple(
             Transition(place, place + 1, math.exp(choice)) for place, choice in enumerate(choices[1:].tolist())
         ),
@@ -75,38 +74,23 @@ class Scorer:
     """A document that was read once, and any number of its orders."""
 
     def __init__(self, network: Network, item: Item, device: torch.device) -> None:
-        self._decoder, self._graph = network.decoder, (batch := collate([item]).to(device)).graph
-        self._states = network.read(batch).states
-        self._memory: Memory[Any] | None = None
-        self._distribution: OrderDistribution | None = None
-        if isinstance(self._decoder, PairMatrix):  # one table of all subsets serves every order
-            self._distribution = OrderDistribution(self._decoder.probabilities(self._states, self._graph)[0])
-        elif isinstance(self._decoder, Stepwise):
-            self._memory = self._decoder.memory(self._states, self._graph)
-
-    def choices(self, orders: Sequence[Order]) -> NDArray[np.float64]:
-        """(orders, sentences) log-probability of each choice."""
-        size = self._graph.sentences
-        rows = np.zeros((len(orders), size))
-        if self._distribution is not None:
-            for number, order in enumerate(orders):
-                rows[number] = self._distribution.choices(order)
-        elif self._memory is not None:
-            together = max(1, CELLS // size)
-            for start in range(0, len(orders), together):
-                some = torch.tensor(orders[start : start + together], device=self._graph.sizes.device)
-                rows[start : start + together] = choices_along(self._memory, some).cpu().double().numpy()
-        else:
-            for number, order in enumerate(orders):
-                gold = Gold(Gold.of([list(order)]).place.to(self._graph.sizes.device))
-                alone = cast(Decoder, self._decoder).transitions(self._states, self._graph, gold)
-                rows[number] = alone.cpu().double().numpy()
-        return rows
+        batch = collate([item]).to(device)
+        self.choices = network.decoder.choices(network.read(batch).states, batch.graph)
 
     def totals(self, orders: Sequence[Order]) -> NDArray[np.float64]:
         """(orders,) log-probability of each order."""
         sums: NDArray[np.float64] = self.choices(orders).sum(1)
         return sums
+
+
+def _totals(scorer: Scorer, orders: Sequence[Order]) -> Steps[NDArray[np.float64]]:
+    """(orders,) log-probability of each order."""
+    sums = np.zeros(len(orders))
+    together = max(1, CELLS // len(orders[0])) if orders else 1
+    for start in range(0, len(orders), together):
+        yield
+        sums[start : start + together] = scorer.totals(orders[start : start + together])
+    return sums
 
 
 def _other_orders(given: Order, seed: int) -> Iterator[Order]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import unshuffle.decode
 import unshuffle.encoders  # noqa: F401  (both imports register the parts)
-from unshuffle.decode import markers
 from unshuffle.decode.contracts import decoders
-from unshuffle.encoders.contracts import paragraph_encoders, sentence_encoders
-from unshuffle.encoders.pretrained import loading as pretrained
+from unshuffle.encoders.contracts import SentenceEncoderConfig, paragraph_encoders, sentence_encoders
 from unshuffle.errors import ConfigError
 from unshuffle.graph.build import GraphConfig
+from unshuffle.parts.config import PartConfig
 from unshuffle.parts.registry import did_you_mean, validated
 from unshuffle.refine.iterative import IterativeConfig
 from unshuffle.text.tokens import TokensConfig
@@ -25,9 +24,9 @@ SLOTS = ("sentence_encoder", "paragraph_encoder", "decoder")
 class SystemConfig:
     """Everything that decides what a network is made of and what it reads."""
 
-    sentence_encoder: Any
-    paragraph_encoder: Any
-    decoder: Any
+    sentence_encoder: SentenceEncoderConfig
+    paragraph_encoder: PartConfig
+    decoder: PartConfig
     refiner: IterativeConfig | None = None
     graph: GraphConfig = field(default_factory=GraphConfig)
     tokens: TokensConfig = field(default_factory=TokensConfig)
@@ -63,19 +62,15 @@ class SystemConfig:
 
     def resolved(self) -> SystemConfig:
         """The same with the architectures of pretrained parts filled in from their sources."""
-        return self._pretrained(pretrained.resolved, markers.resolved)
+        return replace(self, **{slot: part.resolved() for slot, part in self.parts().items()})
 
     def detached(self) -> SystemConfig:
         """The same without sources, as a model folder that holds all weights should keep it."""
-        return self._pretrained(pretrained.detached, markers.detached)
+        return replace(self, **{slot: part.detached() for slot, part in self.parts().items()})
 
-    def _pretrained(self, encoder: Callable[[Any], Any], decoder: Callable[[Any], Any]) -> SystemConfig:
-        changed = self
-        if isinstance(self.sentence_encoder, pretrained.PretrainedConfig):
-            changed = replace(changed, sentence_encoder=encoder(self.sentence_encoder))
-        if isinstance(self.decoder, markers.MarkersConfig):
-            changed = replace(changed, decoder=decoder(self.decoder))
-        return changed
+    def parts(self) -> dict[str, Any]:
+        """The configuration of the part in each slot."""
+        return {slot: getattr(self, slot) for slot in SLOTS}
 
     def write(self) -> dict[str, Any]:
         """The reverse of `read`."""

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Decoder, Found, Gold, Search, decoders
-from unshuffle.encoders.contracts import (
-    Encoded,
-    ParagraphEncoder,
-    SentenceEncoder,
-    States,
-    paragraph_encoders,
-    sentence_encoders,
-)
-from unshuffle.encoders.paragraph.gin import GIN
+from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder, States, paragraph_encoders, sentence_encoders
 from unshuffle.graph.batch import Batch
-from unshuffle.refine.iterative import Refined, Refiner
+from unshuffle.refine.classifier import undecided_weights
+from unshuffle.refine.contracts import Refined
+from unshuffle.refine.iterative import Refiner
 from unshuffle.seeds import drawn_from
 from unshuffle.system.config import SystemConfig
 
@@ -34,10 +28,6 @@ class Read:
 
 class Network(nn.Module):
     """Encodes sentences, refines the graph, lets sentences see each other, reads off the order."""
-
-    sentence_encoder: nn.Module
-    paragraph_encoder: nn.Module
-    decoder: nn.Module
 
     def __init__(self, config: SystemConfig, *, words: int, vectors: Tensor | None = None) -> None:
         """`words`: how many words the tokenizer knows; `vectors`: what their embeddings start from."""
@@ -64,9 +54,9 @@ class Network(nn.Module):
                 pair_width=sentence.pair_width,
             )
         self.order_sensitive = sentence.order_sensitive or paragraph.order_sensitive or decoder.order_sensitive
-        self.sentence_encoder = cast(nn.Module, sentence)
-        self.paragraph_encoder = cast(nn.Module, paragraph)
-        self.decoder = cast(nn.Module, decoder)
+        self.sentence_encoder = sentence
+        self.paragraph_encoder = paragraph
+        self.decoder = decoder
         self.refiner: Refiner | None = None
         if config.refiner is not None:
             own = config.refiner.encoder == "own"
@@ -77,9 +67,18 @@ class Network(nn.Module):
                     config.refiner, encoders=(first, second), width=sentence.width, entity_input=sentence.entity_width
                 )
 
-    def read(self, batch: Batch) -> Read:
-        """Everything up to the decoder; link weights that come with the batch stand in for the refiner's."""
-        encoded: Encoded = self.sentence_encoder(batch)
+    def sentence_encoders(self) -> Iterator[SentenceEncoder]:
+        """The ordering model's own, then those of the refiner where it has its own."""
+        yield self.sentence_encoder
+        if self.refiner is not None:
+            yield from self.refiner.sentence_encoders()
+
+    def read(self, batch: Batch, encoded: Encoded | None = None) -> Read:
+        """Everything up to the decoder; link weights that come with the batch stand in for the refiner's.
+
+        `encoded`: what the sentence encoder has made of the batch, where that is known.
+        """
+        encoded = self.sentence_encoder(batch) if encoded is None else encoded
         refined = None
         weights = batch.weights
         if weights is None and self.refiner is not None:
@@ -87,22 +86,19 @@ class Network(nn.Module):
                 refined = self.refiner(batch, encoded)
             weights = refined.weights
         if weights is None:
-            weights = encoded.sentences.new_full((batch.graph.pairs.shape[1],), 0.5)
-        paragraph = cast(ParagraphEncoder, self.paragraph_encoder)
-        return Read(paragraph(encoded, batch.graph, weights), refined)
+            weights = undecided_weights(batch.graph)
+        return Read(self.paragraph_encoder(encoded, batch.graph, weights), refined)
 
-    def forward(self, batch: Batch, gold: Gold) -> Tensor:
-        """The decoder's loss, and the paragraph encoder's where it has one of its own."""
-        states = self.read(batch).states
-        loss = cast(Decoder, self.decoder).loss(states, batch.graph, gold)
-        if isinstance(self.paragraph_encoder, GIN):
-            loss = loss + self.paragraph_encoder.auxiliary_loss(states, batch.graph, gold.place)
-        return loss
+    def forward(self, batch: Batch, gold: Gold, encoded: Encoded | None = None) -> Tensor:
+        """The decoder's loss, and the paragraph encoder's where it has one of its own; `encoded` as in `read`."""
+        states = self.read(batch, encoded).states
+        loss = self.decoder.loss(states, batch.graph, gold)
+        return loss + self.paragraph_encoder.auxiliary_loss(states, batch.graph, gold.place)
 
     def search(self, read: Read, batch: Batch, search: Search) -> list[Found]:
         """The best orders of each document."""
-        return cast(Decoder, self.decoder).search(read.states, batch.graph, search)
+        return self.decoder.search(read.states, batch.graph, search)
 
     def transitions(self, read: Read, batch: Batch, order: Gold) -> Tensor:
         """Log-probability of each choice of a given order."""
-        return cast(Decoder, self.decoder).transitions(read.states, batch.graph, order)
+        return self.decoder.transitions(read.states, batch.graph, order)

@@ -11,17 +11,16 @@ import torch
 
 from unshuffle.decode.contracts import Search
 from unshuffle.decode.search.allowed import allowed_orders
-from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Item, collate
+from unshuffle.machine.devices import Precision, computing, usable_device
 from unshuffle.machine.progress import shown
-from unshuffle.machine.threads import use_threads
 from unshuffle.result import Coherence, Ordering, SentenceGraph
-from unshuffle.system.acceleration import use_compiler, use_onnx
+from unshuffle.steps import Steps, finish
 from unshuffle.system.assemble import assembled, finished, traces
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
-from unshuffle.system.coherence import coherence_of
-from unshuffle.system.folder import Model, find_folder, load_model
+from unshuffle.system.coherence import coherence_steps
+from unshuffle.system.folder import Model, load_model
 from unshuffle.system.options import OrderKeywords, OrderOptions
 from unshuffle.system.stream import batches, windows
 from unshuffle.text.document import Document, Role
@@ -41,9 +40,17 @@ TRUSTED_PARSERS = ("default", "none", "en_core_web_sm", "en_core_web_md", "en_co
 class Orderer:
     """Orders documents with one model."""
 
-    def __init__(self, model: Model, *, parser: Parser | None = None, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        model: Model,
+        *,
+        parser: Parser | None = None,
+        device: str | torch.device = "cpu",
+        precision: Precision = "32",
+    ) -> None:
         self.model = model
         self.device = torch.device(device)
+        self.precision = precision
         self.calibration = Calibration.read(model.calibration) if model.calibration is not None else None
         self._parser = parser
         self._told_of_cuts = False
@@ -54,28 +61,23 @@ class Orderer:
         name: str | Path = DEFAULT_MODEL,
         *,
         device: str = "cpu",
+        precision: Precision = "32",
         parser: str | None = None,
-        compile: bool = False,
         accelerated: bool = True,
     ) -> Orderer:
         """The model of a folder, or one of the package's by name; `parser` overrules the folder's.
 
-        `compile` has torch compile its encoder; else a folder of `unshuffle accelerate` runs in 8 bits on a processor,
-        unless `accelerated` is false.
+        A folder of `unshuffle accelerate` runs in 8 bits on a CPU, unless `accelerated` is false.
         """
-        _check_device(device)
-        model = load_model(str(name), device=device)
-        use_threads(large=isinstance(model.config.sentence_encoder, PretrainedConfig))
-        if compile:
-            use_compiler(model.network)
-        elif accelerated and device == "cpu":
-            use_onnx(model.network, find_folder(str(name)))
+        place = usable_device(device)
+        model = load_model(str(name), device=place, accelerated=accelerated and place.type == "cpu")
         wanted = model.config.parser
         if parser is None and wanted not in TRUSTED_PARSERS:
             raise ConfigError(
                 f"{name}: the model asks for the parser '{wanted}'. If you trust it, say --parser {wanted}."
             )
-        return cls(model, parser=load_parser(parser, allow_path=True) if parser else None, device=device)
+        chosen = load_parser(parser, allow_path=True) if parser else None
+        return cls(model, parser=chosen, device=place, precision=precision)
 
     @property
     def name(self) -> str:
@@ -159,8 +161,12 @@ class Orderer:
 
     def coherence(self, text: DocumentLike) -> Coherence:
         """How coherent a text is in the order in which it stands; a string is split into sentences first."""
+        return finish(self.coherence_steps(text))
+
+    def coherence_steps(self, text: DocumentLike) -> Steps[Coherence]:
+        """The same in steps, for whoever has other work in between."""
         (parsed,) = self._parsed([document_of(text)])
-        return coherence_of(self.model.network, self._item(parsed), device=self.device)
+        return (yield from coherence_steps(self.model.network, self._item(parsed), device=self.device))
 
     def graph(self, sentences: DocumentLike) -> SentenceGraph:
         """The graph that the model reads."""
@@ -200,17 +206,11 @@ class Orderer:
         batch = collate(items).to(self.device)
         rules = options.constraints
         allowed = None if rules is None else allowed_orders([rules] * len(items), batch.graph.sizes)
-        read = self.model.network.read(batch)
         width = options.width
-        found = self.model.network.search(read, batch, Search(beam=width, keep=width, allowed=allowed))
+        with computing(self.device, self.precision):
+            read = self.model.network.read(batch)
+            found = self.model.network.search(read, batch, Search(beam=width, keep=width, allowed=allowed))
         return [
             assembled(item, best, rounds, n_best=options.n_best, calibration=self.calibration)
             for item, best, rounds in zip(items, found, traces(read, batch), strict=True)
         ]
-
-
-def _check_device(name: str) -> None:
-    try:
-        torch.empty(1, device=name)
-    except (RuntimeError, AssertionError, NotImplementedError):
-        raise ConfigError(f"device '{name}': it cannot be used here. Say cpu, or cuda where there is one.") from None

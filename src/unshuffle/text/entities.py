@@ -12,7 +12,7 @@ from typing import Annotated
 from annotated_types import Ge
 
 from unshuffle.errors import DataError
-from unshuffle.storage.files import write_text
+from unshuffle.storage.files import Read, write_text
 from unshuffle.text.document import Document, Mention
 
 
@@ -50,10 +50,10 @@ class EntityVocabulary:
         return cls(frozenset(word for word, count in counts.items() if count >= rule.minimum_count))
 
     @classmethod
-    def read(cls, file: str | os.PathLike[str]) -> EntityVocabulary:
+    def read(cls, file: str | os.PathLike[str], *, read: Read = Path.read_bytes) -> EntityVocabulary:
         """The words of a file, one a line; a file of one empty line stands for any noun."""
         try:
-            lines = Path(file).read_text(encoding="utf-8").split("\n")
+            lines = read(Path(file)).decode("utf-8").split("\n")
         except UnicodeDecodeError:
             raise DataError(f"{file}: it is not UTF-8 text. Write the entities again.") from None
         except OSError as error:

@@ -17,7 +17,11 @@ _STOP = re.compile(
     r"|[。！？｡．]+[”’」』）】》\"')\]]*"
     r"|(?<![।॥؟۔])[।॥؟۔]++(?=\s)"
 )
+_SINGLE_DOT = re.compile(rf"\.(?!\.)[{_CLOSING}]*$")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _LIST_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})")
+_REACH = 60
+"""Characters before a stop that may hold the word it belongs to."""
 _OPENING = "\"'`“”‘’«»([{¿¡-–—•*"
 
 
@@ -88,17 +92,20 @@ def _ends(paragraph: str, start: int, stop: re.Match[str], *, cased: bool) -> bo
         return False  # the last of several decides
     if cased and following[:1].islower() and not following[1:2].isupper():  # "iPhone" does open sentences
         return False
-    if not re.match(rf"\.(?!\.)[{_CLOSING}]*$", stop.group()):  # ! ? … and several at once
+    if not _SINGLE_DOT.match(stop.group()):  # ! ? … and several at once
         return True
-    return _dot_ends(paragraph[start : stop.start()], follows[0], following, cased=cased)
+    # Never the whole sentence: one that does not end would be copied at each stop, in quadratic time. Two characters
+    # more than the reach show whether anything but a blank stands before the last word.
+    before = paragraph[max(start, stop.start() - _REACH - 2) : stop.start()]
+    return _dot_ends(before, follows[0], following, cased=cased)
 
 
-def _dot_ends(sentence: str, shown: str, following: str, *, cased: bool) -> bool:
-    """Whether a single full stop ends the sentence before it; `shown` is the next token with its marks, if any."""
-    if sentence[-1:].isspace() or not sentence:
-        return bool(sentence)  # a stop that stands apart, as in tokenised text
-    last = sentence[-60:].split()[-1]
-    if last == sentence.strip() and _LIST_NUMBER.fullmatch(last):
+def _dot_ends(before: str, shown: str, following: str, *, cased: bool) -> bool:
+    """Whether a single full stop ends the sentence; `before` is its end, `shown` the next token with its marks."""
+    if before[-1:].isspace() or not before:
+        return bool(before)  # a stop with a blank before it, as in tokenised text
+    last = before[-_REACH:].split()[-1]
+    if last == before.strip() and _LIST_NUMBER.fullmatch(last):
         return False  # "1. Open the box."
     word = last.lstrip(_OPENING)
     abbreviation = word.lower()
@@ -110,7 +117,7 @@ def _dot_ends(sentence: str, shown: str, following: str, *, cased: bool) -> bool
         return False
     if abbreviation in OFTEN_LAST:
         return cased and not shown.startswith(("(", "[")) and not following[:1].isdigit()
-    if abbreviation in SELDOM_LAST or re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):
+    if abbreviation in SELDOM_LAST or _INITIALS.fullmatch(word):
         return opener
     if len(word) == 1 and word.isalpha() and (word.isupper() or not cased):
         return opener  # "J. Smith", but "Plan B. We"

@@ -13,6 +13,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from unshuffle.errors import ConfigError
+from unshuffle.storage.files import Read
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
@@ -84,14 +85,15 @@ class Tokenizer:
         return cls(backend, config.longest)
 
     @classmethod
-    def read(cls, path: Path, longest: int = 512) -> Tokenizer:
+    def read(cls, path: Path, longest: int = 512, *, read: Read = Path.read_bytes) -> Tokenizer:
         """From a `tokenizer.json`."""
         from tokenizers import Tokenizer as Backend
 
         if not path.is_file():
             raise ConfigError(f"{path}: the tokenizer is missing. Take the whole model folder.")
+        content = read(path)
         try:
-            return cls(Backend.from_file(str(path)), longest)
+            return cls(Backend.from_buffer(content), longest)
         except Exception as error:  # the library raises bare Exception for any defect of the file
             raise ConfigError(f"{path}: not a tokenizer ({error}). Take the model folder anew.") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import os
 import zlib
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.storage.files import write_text, write_whole
+from unshuffle.storage.files import Read, write_text, write_whole
 
 if TYPE_CHECKING:
     import numpy
@@ -67,27 +68,32 @@ class Vectors:
         return len(self.words)
 
 
-def load_vectors(source: str | os.PathLike[str] = "default", *, width: int | None = None) -> Vectors:
+def load_vectors(
+    source: str | os.PathLike[str] = "default", *, width: int | None = None, read: Read | None = None
+) -> Vectors:
     """The shipped vectors ("default"), an `.npy` with its `.words.txt`, or text such as glove.6B.100d.txt[.gz].
 
-    With a width, vectors of any other are refused.
+    With a width, vectors of any other are refused. `read` gives the bytes of an `.npy` and its words.
     """
     file = DEFAULT_VECTORS if source == "default" else Path(source)
     if not file.is_file():
         raise ConfigError(f"{file}: there is no such file of vectors. Give an .npy or GloVe text file, or 'default'.")
-    vectors = _read_matrix(file) if file.suffix == ".npy" else _read_text(file)
+    vectors = _read_matrix(file, read) if read or file.suffix == ".npy" else _read_text(file)
     if width is not None and vectors.width != width:
         raise ConfigError(f"{file.name}: its vectors have {vectors.width} numbers. The model needs {width}.")
     return vectors
 
 
-def _read_matrix(file: Path) -> Vectors:
+def _read_matrix(file: Path, read: Read | None) -> Vectors:
     import numpy
 
     beside = _words_beside(file)
     try:
-        matrix = numpy.load(file, mmap_mode="r", allow_pickle=False)
-        words = tuple(beside.read_text(encoding="utf-8").split("\n"))
+        if read is None:
+            matrix = numpy.load(file, mmap_mode="r", allow_pickle=False)
+        else:
+            matrix = numpy.load(io.BytesIO(read(file)), allow_pickle=False)
+        words = tuple((read or Path.read_bytes)(beside).decode("utf-8").split("\n"))
     except UnicodeDecodeError:
         raise DataError(f"{beside.name}: it is not UTF-8 text. Write one word a line.") from None
     except (OSError, ValueError, EOFError) as error:

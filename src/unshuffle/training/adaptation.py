@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.evaluation.predict import Prediction
 from unshuffle.evaluation.results import plain
+from unshuffle.machine.devices import Precision
 from unshuffle.metrics.bootstrap import Comparison
 from unshuffle.metrics.summary import Spread
 from unshuffle.parts.registry import validated
@@ -19,21 +19,8 @@ from unshuffle.text.document import Document
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.time_limits import boxed, classifier_kinds
 
-PRETRAINED = TrainingConfig(
-    optimizer="adamw",
-    learning_rate=2e-4,
-    encoder_learning_rate=3e-5,
-    weight_decay=0.01,
-    warmup=0.1,
-    clip=1.0,
-    batch=8,
-    epochs=3,
-    patience=2,
-    measure="tau",
-)
-"""For systems on a pretrained transformer: small steps, soon done."""
-RECURRENT = TrainingConfig(batch=16, epochs=15, patience=3, measure="tau")
-"""For all others: the optimiser that they were trained with."""
+USUAL = TrainingConfig(batch=16, epochs=15, patience=3, measure="tau")
+"""The optimiser of training; sentence encoders say what suits them better."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +47,8 @@ class FineTuning:
     parser: str | None = None
     seed: int = 1
     resume: bool = False
+    device: str = "cpu"
+    precision: Precision = "32"
 
 
 @dataclass(frozen=True)
@@ -113,8 +102,7 @@ def _written(gains: Mapping[str, Comparison]) -> dict[str, list[float]]:
 
 def settings(job: FineTuning, config: SystemConfig) -> TrainingConfig:
     """How a system is fine-tuned: what suits it, the user's changes, and the time-box."""
-    chosen = PRETRAINED if isinstance(config.sentence_encoder, PretrainedConfig) else RECURRENT
-    options = apply_changes(asdict(chosen), job.changes)
+    options = apply_changes(asdict(USUAL) | config.sentence_encoder.fine_tuning(), job.changes)
     training: TrainingConfig = validated("training", TrainingConfig, options)
     boxes = 1 + len(classifier_kinds(config)) * job.refiner
     return boxed(training, config, job.minutes / boxes)

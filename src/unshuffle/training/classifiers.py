@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from unshuffle.decode.contracts import Gold
-from unshuffle.graph.batch import Batch, Item, collate
-from unshuffle.refine.classifier import PairClassifier, normalised
+from unshuffle.graph.batch import Batch, Item
+from unshuffle.machine.devices import device_of
+from unshuffle.refine.classifier import PairClassifier, undecided_weights
 from unshuffle.refine.iterative import Refiner
 from unshuffle.refine.noise import Clouded, cloud
 from unshuffle.training.loop import Drawn, draw
@@ -77,11 +78,9 @@ class InitialTask(nn.Module):
         super().__init__()
         self.classifier = classifier
 
-    def forward(self, drawn: Drawn) -> Tensor:
+    def forward(self, batch: Batch, gold: Gold, drawn: Drawn) -> Tensor:
         """Cross-entropy over all linked pairs."""
-        batch = collate(drawn.items)
-        truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
-        weights = torch.full_like(truth, 0.5)
+        truth, weights = pair_truth(batch, gold), undecided_weights(batch.graph)
         loss = both_ways(self.classifier(self.classifier.encode(batch, None), batch.graph, weights), truth)
         return drawn.weighed(loss, len(truth), linked_pairs((drawn.whole or drawn).items))
 
@@ -96,12 +95,11 @@ class IterativeTask(nn.Module):
         self._refiner = (refiner,)  # in a tuple, so that the initial classifier is no part of what is trained
         self.noise_share = noise_share
 
-    def forward(self, drawn: Drawn) -> Tensor:
+    def forward(self, batch: Batch, gold: Gold, drawn: Drawn) -> Tensor:
         """Pairs whose weight does not tell the truth count as much as all that do."""
         (refiner,) = self._refiner
-        batch = collate(drawn.items)
-        truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
-        clouded, changed = lesson(refiner, drawn, truth, self.noise_share, lambda: first_word(refiner, batch))
+        truth = pair_truth(batch, gold)
+        clouded, changed = lesson(refiner, drawn, truth, self.noise_share, lambda: _first_answer(refiner, batch))
         logits = self.classifier(self.classifier.encode(batch, None), batch.graph, clouded.weights)
         here, pairs = int(clouded.changed.sum()), linked_pairs((drawn.whole or drawn).items)
         wrong = drawn.weighed(both_ways(logits, truth, clouded.changed), here, changed)
@@ -109,12 +107,11 @@ class IterativeTask(nn.Module):
 
 
 @torch.no_grad()
-def first_word(refiner: Refiner, batch: Batch) -> Tensor:
-    """(pairs,) what the initial classifier says, computed as in inference."""
+def _first_answer(refiner: Refiner, batch: Batch) -> Tensor:
+    """(pairs,) the initial classifier's, computed as in inference."""
     assert refiner.initial is not None
     refiner.initial.eval()
-    half = torch.full((batch.graph.pairs.shape[1],), 0.5, device=batch.graph.pairs.device)
-    return normalised(refiner.initial(refiner.initial.encode(batch, None), batch.graph, half))
+    return refiner.first_answer(batch)
 
 
 def shuffled_batches(items: Sequence[Item], seed: int, size: int = 32) -> list[Drawn]:
@@ -130,21 +127,12 @@ class InitialStage:
         assert refiner.initial is not None
         self.name, self.items = name, items
         self.module: nn.Module = InitialTask(refiner.initial)
-        self._classifier = refiner.initial
+        self._refiner = refiner
         self._valid = shuffled_batches(valid, seed)
 
     def score(self) -> float:
         """Share of linked validation pairs put right, ties counting half."""
-        right = pairs = 0.0
-        for drawn in self._valid[rank() :: ranks()]:
-            batch = collate(drawn.items)
-            truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
-            encoded = self._classifier.encode(batch, None)
-            predicted = normalised(self._classifier(encoded, batch.graph, torch.full_like(truth, 0.5)))
-            right += rightly(predicted, truth)
-            pairs += len(truth)
-        right, pairs = summed([right, pairs])
-        return 100 * right / max(pairs, 1)
+        return pair_accuracy(self._valid, self._refiner, self._refiner.first_answer)
 
 
 class IterativeStage:
@@ -163,14 +151,19 @@ class IterativeStage:
     def score(self) -> float:
         """Share of linked validation pairs put right, ties counting half."""
         self._refiner.eval()
-        right = pairs = 0.0
-        for drawn in self._valid[rank() :: ranks()]:
-            batch = collate(drawn.items)
-            truth = pair_truth(batch, Gold.of([list(order) for order in drawn.orders]))
-            right += rightly(self._refiner(batch).predicted, truth)
-            pairs += len(truth)
-        right, pairs = summed([right, pairs])
-        return 100 * right / max(pairs, 1)
+        return pair_accuracy(self._valid, self._refiner, lambda batch: self._refiner(batch).predicted)
+
+
+def pair_accuracy(valid: Sequence[Drawn], refiner: Refiner, predict: Callable[[Batch], Tensor]) -> float:
+    """Share of the linked pairs put right by (pairs,) predictions, over all processes, in percent."""
+    right = pairs = 0.0
+    for drawn in valid[rank() :: ranks()]:
+        batch, gold = drawn.collated(device_of(refiner))
+        truth = pair_truth(batch, gold)
+        right += rightly(predict(batch), truth)
+        pairs += len(truth)
+    right, pairs = summed([right, pairs])
+    return 100 * right / max(pairs, 1)
 
 
 def rightly(predicted: Tensor, truth: Tensor) -> float:

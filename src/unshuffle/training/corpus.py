@@ -9,21 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import torch
-from torch import Tensor
 from tqdm import tqdm
 
 from unshuffle.errors import DataError
 from unshuffle.machine.threads import idle_processors
-from unshuffle.system.config import SystemConfig
 from unshuffle.text.document import Document
 from unshuffle.text.formats import SUFFIXES
 from unshuffle.text.parsing.cache import CachedParser
 from unshuffle.text.parsing.mentions import load_parser
 from unshuffle.text.parsing.parallel import parallel_nouns
 from unshuffle.text.readers.read import read_documents
-from unshuffle.text.vectors import load_vectors
 
 MANY = 5_000
 """Sentences that are worth the start of several processes."""
@@ -90,17 +85,6 @@ def parsed(documents: Sequence[Document], parser: str, cache: Path) -> tuple[Doc
             with suppress(BrokenProcessPool):
                 cached.keep(sentences, tqdm(found, desc="parsing", total=len(sentences), unit="sentences", leave=False))
     return tuple(tqdm(cached.mentions(documents), desc="parses", total=len(documents), leave=False))
-
-
-def vectors_for(words: Sequence[str], config: SystemConfig, width: int, seed: int) -> Tensor:
-    """(words, width): the word vectors to start from; words without one start small and random."""
-    vectors = load_vectors(config.tokens.vectors, width=width)
-    table = np.random.default_rng(seed).normal(0, 0.1, (len(words), width)).astype(np.float32)
-    for number, word in enumerate(words):
-        row = vectors.row(word)
-        if row is not None:
-            table[number] = vectors.matrix[row]
-    return torch.from_numpy(table)
 
 
 def sentences_of(documents: Iterable[Document]) -> Iterable[str]:

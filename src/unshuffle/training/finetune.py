@@ -43,7 +43,7 @@ SHUFFLES = 3
 def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda progress: None) -> FineTuned:
     """Trains within the time given and saves the better of the old and the new model."""
     _check(job)
-    orderer = Orderer.from_pretrained(job.source, parser=job.parser)
+    orderer = Orderer.from_pretrained(job.source, parser=job.parser, device=job.device)
     model = orderer.model
     training = settings(job, model.config)
     train, valid = _split(job)
@@ -145,12 +145,13 @@ def _run(job: FineTuning, training: TrainingConfig, model: Model, data: Splits) 
     """A training whose stages are told apart by the weights that they begin with."""
     weights = hashlib.sha256((find_folder(job.source) / "model.safetensors").read_bytes()).hexdigest()[:16]
     return Run(
-        fabric=new_fabric(job.out, job.seed),
+        fabric=new_fabric(job.out, job.seed, device=job.device),
         config=model.config,
         training=training,
         seed=job.seed,
         data_hash=data.hash + weights,
         folder=job.out / "stages",
+        precision=job.precision,
     )
 
 

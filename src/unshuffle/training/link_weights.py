@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import Item
+from unshuffle.machine.devices import device_of
 from unshuffle.refine.iterative import Refiner
 from unshuffle.seeds import derived
 from unshuffle.training.classifiers import linked_pairs, shuffled_batches
@@ -20,7 +21,8 @@ from unshuffle.training.processes import divided
 def with_weights(refiner: Refiner, items: Sequence[Item], seed: int) -> list[Item]:
     """The documents with the refiner's link weights; the refiner sees them shuffled."""
     refiner.eval()
-    return weighted_by(lambda drawn: refiner(collate(drawn.items)).weights, items, seed)
+    device = device_of(refiner)
+    return weighted_by(lambda drawn: refiner(drawn.collated(device)[0]).weights, items, seed)
 
 
 @torch.inference_mode()
@@ -31,7 +33,7 @@ def weighted_by(weights_of: Callable[[Drawn], Tensor], items: Sequence[Item], se
     place = 0
     batches = shuffled_batches(items, derived(seed, "weights") % 2**31)
     sizes = [linked_pairs(drawn.items) for drawn in batches]
-    found = divided(sizes, lambda number: weights_of(batches[number]))
+    found = divided(sizes, lambda number: weights_of(batches[number]).cpu())
     for drawn, part_of_all in zip(batches, found, strict=True):
         weights = part_of_all.numpy().astype(np.float32)
         counts = [item.graph.pairs.shape[1] for item in drawn.items]

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unshuffle.graph.batch import Item
-from unshuffle.machine.memory import keep_memory
+from unshuffle.decode.contracts import Gold
+from unshuffle.graph.batch import Batch, Item, collate
+from unshuffle.machine.devices import Precision, computing
 from unshuffle.seeds import derived
 from unshuffle.training.batching import epoch_batches
 from unshuffle.training.checkpoint import Checkpoint, Position, load_trained, trained_state
@@ -39,6 +40,10 @@ class Drawn:
     idle: bool = False
     """Whether there were too few documents: the one here goes along without weight."""
 
+    def collated(self, device: torch.device) -> tuple[Batch, Gold]:
+        """What the model sees of the documents, and their true orders, on its device."""
+        return collate(self.items).to(device), Gold.of(self.orders).to(device)
+
     def share(self, rank: int, ranks: int) -> Drawn:
         """The documents of one process; all shares together are the whole."""
         if ranks == 1:
@@ -57,7 +62,7 @@ class Drawn:
 
 
 class Stage(Protocol):
-    """What one stage trains: a module that gives a loss, and a validation score."""
+    """What one stage trains: a module that gives the loss of a batch, and a validation score."""
 
     name: str
     module: nn.Module
@@ -104,6 +109,7 @@ def train(
     epochs: int,
     patience: int,
     minutes: float = 0.0,
+    precision: Precision = "32",
 ) -> Iterator[Progress]:
     """Trains until `patience` epochs bring nothing better; leaves the best epoch's weights in the module."""
     teach = [number for number, item in enumerate(stage.items) if item.graph.sentences > 1]
@@ -116,7 +122,6 @@ def train(
         load_trained(stage.module, best)
         return
     module, optimizer = fabric.setup(stage.module, optimizer)
-    keep_memory()
     saved = started = time.monotonic()
     spent = position.minutes
     while not _done(position, epochs, patience, minutes):
@@ -134,7 +139,9 @@ def train(
             # Dropout: a resumed run draws what an unbroken one would have drawn, and no process what another draws.
             torch.manual_seed(drawn_seed if leads() else derived(drawn_seed, "rank", rank()))
             optimizer.zero_grad()
-            loss: Tensor = module(drawn)
+            batch, gold = drawn.collated(fabric.device)
+            with computing(fabric.device, precision):
+                loss: Tensor = module(batch, gold, drawn)
             fabric.backward(loss)
             if config.clip:
                 fabric.clip_gradients(module, optimizer, max_norm=config.clip)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from unshuffle.encoders.contracts import SentenceEncoder
 from unshuffle.training.config import TrainingConfig
 
 CHUNK = 1 << 18  # numbers; what one chunk needs stays in the processor's cache over all operations of a step
@@ -68,11 +69,11 @@ def _update(
 
 def build_optimizer(module: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
     """An optimiser over what is to be trained; a pretrained encoder may have a learning rate of its own."""
-    pretrained: list[nn.Parameter] = []
-    rest: list[nn.Parameter] = []
-    for name, parameter in module.named_parameters():
-        if parameter.requires_grad:
-            (pretrained if ".pieces.model." in f".{name}" else rest).append(parameter)
+    encoders = (part for part in module.modules() if isinstance(part, SentenceEncoder))
+    own_rate = {id(parameter) for encoder in encoders for parameter in encoder.pretrained()}
+    trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    pretrained = [parameter for parameter in trained if id(parameter) in own_rate]
+    rest = [parameter for parameter in trained if id(parameter) not in own_rate]
     groups: list[dict[str, Any]] = [{"params": rest, "lr": config.learning_rate}]
     if pretrained:
         groups.append({"params": pretrained, "lr": config.encoder_learning_rate or config.learning_rate})

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Literal
 
-import torch
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold, Search
-from unshuffle.decode.pair_matrix import PairMatrix
-from unshuffle.encoders.contracts import Encoded
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import Batch, Item
+from unshuffle.machine.devices import device_of
 from unshuffle.metrics.summary import OrderPair, Score, Tally, tally
-from unshuffle.refine.classifier import normalised
+from unshuffle.refine.classifier import normalised, undecided_weights
 from unshuffle.system.network import Network
 from unshuffle.training.classifiers import both_ways, lesson, linked_pairs, pair_truth, shuffled_batches
 from unshuffle.training.loop import Drawn
@@ -28,10 +26,9 @@ class OrderingTask(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, drawn: Drawn) -> Tensor:
+    def forward(self, batch: Batch, gold: Gold, drawn: Drawn) -> Tensor:
         """Negative log-likelihood of the true orders."""
-        loss: Tensor = self.network(collate(drawn.items), Gold.of([list(order) for order in drawn.orders]))
-        return decoder_share(self.network, drawn, loss)
+        return decoder_share(self.network, drawn, self.network(batch, gold))
 
 
 class JointTask(nn.Module):
@@ -46,17 +43,15 @@ class JointTask(nn.Module):
         self.network = network
         self.pair_loss_weight = pair_loss_weight
 
-    def forward(self, drawn: Drawn) -> Tensor:
-        """Decoder's loss plus both classifiers' cross-entropies."""
+    def forward(self, batch: Batch, gold: Gold, drawn: Drawn) -> Tensor:
+        """The network's loss plus both classifiers' cross-entropies."""
         network, refiner = self.network, self.network.refiner
         assert refiner is not None
-        batch = collate(drawn.items)
-        gold = Gold.of([list(order) for order in drawn.orders])
         truth = pair_truth(batch, gold)
-        encoded: Encoded = network.sentence_encoder(batch)
+        encoded = network.sentence_encoder(batch)
         pair_loss, logits = truth.new_zeros(()), truth.new_zeros(2, len(truth))
         if refiner.initial is not None:
-            logits = refiner.initial(encoded, batch.graph, torch.full_like(truth, 0.5))
+            logits = refiner.initial(encoded, batch.graph, undecided_weights(batch.graph))
             pair_loss = both_ways(logits, truth)
             pair_loss = drawn.weighed(pair_loss, len(truth), linked_pairs((drawn.whole or drawn).items))
         if refiner.iterative is not None:
@@ -65,22 +60,16 @@ class JointTask(nn.Module):
             clouded, changed = lesson(refiner, drawn, truth, share, lambda: normalised(logits.detach()))
             wrong = both_ways(refiner.iterative(encoded, batch.graph, clouded.weights), truth, clouded.changed)
             pair_loss = pair_loss + drawn.weighed(wrong, int(clouded.changed.sum()), changed)
-        with torch.no_grad():
-            weights = refiner(batch, encoded).weights
-        states = network.paragraph_encoder(encoded, batch.graph, weights)
-        loss: Tensor = network.decoder.loss(states, batch.graph, gold)  # type: ignore[operator]
-        return decoder_share(network, drawn, loss) + self.pair_loss_weight * pair_loss
+        return decoder_share(network, drawn, network(batch, gold, encoded)) + self.pair_loss_weight * pair_loss
 
 
 def decoder_share(network: Network, drawn: Drawn, loss: Tensor) -> Tensor:
-    """A decoder's loss with the weight of the documents here: a mean over documents, or over all ordered pairs."""
-    whole = (drawn.whole or drawn).items
-    if isinstance(network.decoder, PairMatrix):
-        here, everywhere = (
-            sum(item.graph.sentences * (item.graph.sentences - 1) for item in items) for items in (drawn.items, whole)
-        )
-        return drawn.weighed(loss, here, everywhere)
-    return drawn.weighed(loss, len(drawn.items), len(whole))
+    """A decoder's loss with the weight of the documents here, by what the decoder averages over."""
+    here, everywhere = (
+        network.decoder.loss_units([item.graph.sentences for item in items])
+        for items in (drawn.items, (drawn.whole or drawn).items)
+    )
+    return drawn.weighed(loss, here, everywhere)
 
 
 class OrderingStage:
@@ -113,7 +102,7 @@ class OrderingStage:
         """All measures on validation."""
         pairs = []
         for drawn in self._valid[rank() :: ranks()]:
-            batch = collate(drawn.items)
+            batch, _ = drawn.collated(device_of(self._network))
             found = self._network.search(self._network.read(batch), batch, Search(beam=self._beam))
             pairs += [OrderPair(best.orders[0], true) for best, true in zip(found, drawn.orders, strict=True)]
         return gathered(tally(pairs)).score()

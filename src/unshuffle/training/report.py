@@ -60,7 +60,6 @@ def refinement_figures(orderer: Orderer, documents: tuple[Document, ...], seed: 
     One decision a linked pair, oriented by the shuffled input; a weight of 0.5 counts half.
     """
     from unshuffle.graph.batch import collate
-    from unshuffle.refine.classifier import normalised
 
     network = orderer.model.network
     refiner = network.refiner
@@ -76,13 +75,11 @@ def refinement_figures(orderer: Orderer, documents: tuple[Document, ...], seed: 
             item = orderer.model.preparer.item(document)
             if not item.graph.pairs.size:
                 continue
-            batch = collate([item])
+            batch = collate([item]).to(orderer.device)
             encoded = network.sentence_encoder(batch)
             refined = refiner(batch, encoded)
             if refiner.initial is not None:
-                half = torch.full((batch.graph.pairs.shape[1],), 0.5)
-                first = normalised(refiner.initial(refiner.initial.encode(batch, encoded), batch.graph, half))
-                initial += first.tolist()
+                initial += refiner.first_answer(batch, encoded).tolist()
             final += refined.predicted.tolist()
             place = np.asarray(permutation)
             truth += (place[item.graph.pairs[0]] < place[item.graph.pairs[1]]).tolist()

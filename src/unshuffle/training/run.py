@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from unshuffle.encoders.pretrained.loading import PretrainedConfig
-from unshuffle.encoders.pretrained.sources import pieces_tokenizer
-from unshuffle.encoders.sentence.transformer import Transformer
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.graph.topics import LDAConfig, LDATopics
+from unshuffle.machine.devices import Precision, usable_device
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.config import SystemConfig
@@ -24,10 +22,8 @@ from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.text.entities import EntityVocabulary, count_nouns
 from unshuffle.text.parsing.mentions import load_parser
-from unshuffle.text.tokens import Tokenizer
-from unshuffle.text.vectors import load_vectors
 from unshuffle.training.config import TrainingConfig
-from unshuffle.training.corpus import Splits, parsed, sentences_of, vectors_for
+from unshuffle.training.corpus import Splits, parsed, sentences_of
 from unshuffle.training.loop import Progress
 from unshuffle.training.processes import Launched, leads
 from unshuffle.training.stages import Run, train_stages
@@ -53,6 +49,8 @@ class Job:
     """Folder of parses, and of the vectors of frozen encoders; several trainings may share it."""
     parser: str | None = None
     """Parser for the training documents, where it is not the system's."""
+    device: str = "cpu"
+    precision: Precision = "32"
     start: str = ""
     """Folder or name of a model whose weights are taken over where they fit; empty for a fresh start."""
 
@@ -76,10 +74,9 @@ def _beginning(start: str) -> str:
 
 
 def keep_vectors(network: Network, folder: Path | None) -> None:
-    """What frozen transformers say of a sentence is kept on disk, so that it is asked for once in all epochs."""
-    for part in network.modules():
-        if isinstance(part, Transformer):
-            part.keep_vectors(folder)
+    """Keeps the vectors of frozen encoders on disk, so that each is computed once in all epochs; None for no longer."""
+    for encoder in network.sentence_encoders():
+        encoder.keep_vectors(folder)
 
 
 def _numbers(tensors: Mapping[str, Tensor]) -> int:
@@ -89,7 +86,7 @@ def _numbers(tensors: Mapping[str, Tensor]) -> int:
 def train_system(job: Job, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
     """Trains all stages and saves the model; a run that was cut off goes on with `resume`."""
     job.config.resolved()  # an encoder that is not there is missed now and not when the corpus is parsed
-    fabric = new_fabric(job.out, job.seed, Launched.read())
+    fabric = new_fabric(job.out, job.seed, Launched.read(), device=job.device)
     marker = job.out / "stages"
     if marker.exists() and any(marker.iterdir()) and not job.resume:
         raise ConfigError(f"{job.out}: a training is there already. Say --resume to go on, or choose another --out.")
@@ -111,6 +108,7 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
         data_hash=Splits(train, valid, ()).hash + _beginning(job.start),
         folder=job.stages or marker,
         shared=job.stages is not None,
+        precision=job.precision,
     )
     for step, progress in enumerate(train_stages(run, model.network, items, list(model.preparer.items(valid)))):
         if not leads():
@@ -135,22 +133,14 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
         write_json(job.out / "trail.json", run.trail())
         save_model(model, job.out)
     fabric.barrier()
-    return Orderer(model)
+    return Orderer(model, device=fabric.device)
 
 
 def new_model(name: str, config: SystemConfig, documents: Sequence[Document], seed: int) -> Model:
     """An untrained model whose vocabularies come from the training documents."""
     config = config.resolved()
-    vectors = None
-    if isinstance(config.sentence_encoder, PretrainedConfig):  # it brings its own vocabulary
-        tokenizer = pieces_tokenizer(config.sentence_encoder.source, config.tokens.longest)
-    else:
-        known = load_vectors(config.tokens.vectors)
-        listed = known.words if config.tokens.vocabulary == "vectors" else known
-        tokenizer = Tokenizer.of_words(sentences_of(documents), listed, config.tokens)
-        width = int(config.sentence_encoder.word_width)
-        vectors = vectors_for(tokenizer.words(), config, width, derived(seed, "vectors"))
-    network = Network(config, words=tokenizer.size, vectors=vectors)
+    known = config.sentence_encoder.vocabulary(sentences_of(documents), config.tokens, derived(seed, "vectors"))
+    network = Network(config, words=known.tokenizer.size, vectors=known.vectors)
     entities = None
     rule = config.graph.entities
     if rule.minimum_count:
@@ -159,13 +149,13 @@ def new_model(name: str, config: SystemConfig, documents: Sequence[Document], se
     if config.graph.topics:
         lda = LDAConfig(topics=config.graph.topics, seed=derived(seed, "topics") % 2**31)
         topics = LDATopics.fit(sentences_of(documents), lda)
-    preparer = build_preparer(config, tokenizer, entities, topics)
+    preparer = build_preparer(config, known.tokenizer, entities, topics)
     parser = {"name": config.parser, "fingerprint": load_parser(config.parser).fingerprint}
     return Model(name, config, network, preparer, parser)
 
 
-def new_fabric(out: Path, seed: int, launched: Launched | None = None) -> Fabric:
-    """One process on the CPU, or one of those that torchrun has launched; the log lies beside the model."""
+def new_fabric(out: Path, seed: int, launched: Launched | None = None, *, device: str = "cpu") -> Fabric:
+    """One process on one device, or one of those that torchrun has launched; the log lies beside the model."""
     try:
         from lightning_fabric import Fabric
         from lightning_fabric.loggers.tensorboard import TensorBoardLogger
@@ -174,10 +164,13 @@ def new_fabric(out: Path, seed: int, launched: Launched | None = None) -> Fabric
         raise MissingExtra("Training", "train") from None
     launched = launched or Launched()
     # What a batch does not touch (a refiner trained before, relations of no entity) has no gradient.
-    many = DDPStrategy(process_group_backend="gloo", find_unused_parameters=True)
+    place = usable_device(device)
+    # Counts and link weights are summed on the CPU, gradients where they are.
+    backend = "cpu:gloo,cuda:nccl" if place.type == "cuda" else "gloo"
+    many = DDPStrategy(process_group_backend=backend, find_unused_parameters=True)
     fabric = Fabric(
-        accelerator="cpu",
-        devices=launched.on_this_node,
+        accelerator=place.type,
+        devices=launched.on_this_node if place.index is None else [place.index],
         num_nodes=launched.nodes,
         strategy=many if launched.ranks > 1 else "auto",
         loggers=TensorBoardLogger(str(out), name="log", version=f"seed-{seed}"),

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from unshuffle.graph.batch import Item
+from unshuffle.machine.devices import Precision
 from unshuffle.refine.iterative import IterativeConfig, Refiner
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json
@@ -55,6 +56,7 @@ class Run:
     """Where stages keep their checkpoints; runs that share it share what is equal in them."""
     shared: bool = False
     """Whether several trainings keep their stages there."""
+    precision: Precision = "32"
     used: list[Path] = field(default_factory=list)
     """The folders of the stages that this training has gone through."""
 
@@ -79,7 +81,10 @@ class Run:
         self, stage: Stage, recipe: object, *, epochs: int, patience: int, minutes: float = 0.0
     ) -> Iterator[Progress]:
         """Trains a stage, or takes it from where it was left; `recipe` is all that decides its result."""
-        plain = json.dumps([recipe, self.seed, self.data_hash, stage.name], sort_keys=True, default=str)
+        deciding = [recipe, self.seed, self.data_hash, stage.name]
+        if self.precision != "32":  # so that stages from before there was a choice are found again
+            deciding.append(self.precision)
+        plain = json.dumps(deciding, sort_keys=True, default=str)
         fingerprint = hashlib.sha256(plain.encode()).hexdigest()[:16]
         checkpoint = Checkpoint(self.folder / f"{stage.name}-{fingerprint}", fingerprint)
         if checkpoint.folder not in self.used:
@@ -95,12 +100,13 @@ class Run:
             epochs=epochs,
             patience=patience,
             minutes=minutes,
+            precision=self.precision,
         )
 
 
 def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Sequence[Item]) -> Iterator[Progress]:
     """All stages in turn; the network is trained in place."""
-    refiner = network.refiner
+    refiner = network.to(run.fabric.device).refiner
     recipe = {"system": run.config.write(), "training": _without(asdict(run.training), NOT_DECIDING)}
     if refiner is not None and refiner.config.encoder == "own":
         items = yield from _cross_fitted(run, refiner, items, valid)

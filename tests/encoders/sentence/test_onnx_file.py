@@ -10,7 +10,7 @@ import pytest
 from unshuffle.encoders.pretrained.bert import Bert
 from unshuffle.encoders.pretrained.onnx_file import check_onnx
 from unshuffle.encoders.pretrained.onnx_runner import OnnxRunner
-from unshuffle.encoders.pretrained.runners import Stretch
+from unshuffle.encoders.pretrained.runners import LayerRange
 from unshuffle.errors import ConfigError
 
 onnx = pytest.importorskip("onnx", reason="needs the 'onnx' extra")
@@ -22,7 +22,7 @@ def content() -> bytes:
     from unshuffle.export.bert import bert_graph
 
     sizes = {"vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
-    return bert_graph(Stretch.whole(Bert({**sizes, "intermediate_size": 8})), int8=True)
+    return bert_graph(LayerRange.whole(Bert({**sizes, "intermediate_size": 8})), int8=True)
 
 
 def kept_elsewhere(model: Any) -> None:
@@ -77,7 +77,7 @@ def test_what_the_export_writes_is_let_through(content: bytes) -> None:
 def test_anything_else_is_refused_in_one_line(content: bytes, change: Callable[[Any], None]) -> None:
     model = onnx.load_model_from_string(content)
     change(model)
-    with pytest.raises(ConfigError, match=r"^here: it .*Take the folder anew\.$"):
+    with pytest.raises(ConfigError, match=r"^here: it .*Download the model folder again\.$"):
         OnnxRunner(model.SerializeToString(), where="here")
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import shutil
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,11 +14,8 @@ from unshuffle.encoders.pretrained import pieces as pieces_module
 from unshuffle.encoders.pretrained.bert import Bert
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import Pieces
-from unshuffle.encoders.pretrained.runners import Layout, Runner, Stretch
-from unshuffle.encoders.sentence import compiled
-from unshuffle.encoders.sentence.compiled import Compiled, compiler
+from unshuffle.encoders.pretrained.runners import LayerRange, Layout, Runner
 from unshuffle.encoders.sentence.transformer_set import TransformerSet, TransformerSetConfig
-from unshuffle.errors import ConfigError
 
 SIZES = {
     "model_type": "bert",
@@ -60,9 +55,9 @@ def onnx_runner(pieces: Pieces, *, int8: bool) -> Any:
     return OnnxRunner(bert_graph(whole(pieces), int8=int8), where="here")
 
 
-def whole(pieces: Pieces) -> Stretch:
+def whole(pieces: Pieces) -> LayerRange:
     assert isinstance(pieces.model, Bert)
-    return Stretch.whole(pieces.model)
+    return LayerRange.whole(pieces.model)
 
 
 def test_a_layout_finds_every_piece_again() -> None:
@@ -70,11 +65,6 @@ def test_a_layout_finds_every_piece_again() -> None:
     layout = Layout.of(here)
     assert layout.cells.flatten()[layout.place].tolist() == [0, 1, 2, 3, 4]
     assert (layout.mask[:, 0, 0] == 0).equal(here)
-
-
-def test_a_layout_has_no_size_of_one() -> None:
-    layout = Layout.of(torch.tensor([[True]]))
-    assert layout.cells.shape == (2, 2) and layout.place.tolist() == [0]
 
 
 def test_onnx_in_32_bits_equals_torch(pieces: Pieces) -> None:
@@ -98,42 +88,6 @@ def test_in_8_bits_too_batching_changes_no_result(pieces: Pieces) -> None:
         together = pieces(ids, LENGTHS)
         apart = [pieces(part, torch.tensor([len(part)])) for part in ids.split(LENGTHS.tolist())]
     torch.testing.assert_close(together, torch.cat(apart), rtol=1e-5, atol=1e-5)
-
-
-def test_what_is_compiled_equals_what_is_not(pieces: Pieces, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiler itself takes its time, so here it gives back what it was given."""
-    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
-    monkeypatch.setenv("CXX", "true")
-    expected = read(pieces)
-    pieces.runners[ALL] = Compiled(whole(pieces))
-    torch.testing.assert_close(read(pieces), expected, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.slow
-def test_compiled_layers_equal_the_others(pieces: Pieces) -> None:
-    if shutil.which(compiler()) is None:
-        pytest.skip(f"needs a C++ compiler ({compiler()})")
-    expected, alone = read(pieces), read(pieces, LENGTHS[:1])
-    pieces.runners[ALL] = Compiled(whole(pieces))
-    torch.testing.assert_close(read(pieces), expected, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(read(pieces, LENGTHS[:1]), alone, rtol=1e-4, atol=1e-4)
-
-
-def test_without_a_compiler_one_line_says_what_to_install(pieces: Pieces, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    with pytest.raises(ConfigError, match=r"no C\+\+ compiler 'no-such-compiler'\. Install one"):
-        Compiled(whole(pieces))
-
-
-def test_what_cannot_be_compiled_is_one_line(pieces: Pieces, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*given: object) -> Tensor:
-        raise RuntimeError("\n Python.h: no such file\nand much more")
-
-    monkeypatch.setenv("CXX", "true")
-    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
-    monkeypatch.setattr(compiled, "_layer", fails)
-    with pytest.raises(ConfigError, match=r"\(Python.h: no such file\)\. Leave compile out\.$"):
-        Compiled(whole(pieces))
 
 
 class Double:
@@ -166,30 +120,21 @@ def set_encoder() -> TransformerSet:
     return encoder
 
 
-def run_by(encoder: TransformerSet, make: Callable[[Stretch], Runner]) -> None:
-    for stretch in encoder.stretches():
-        encoder.pieces.runners[stretch.first, stretch.last] = make(stretch)
-
-
-def onnx(stretch: Stretch) -> Runner:
+def onnx(layers: LayerRange) -> Runner:
     pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
     pytest.importorskip("onnx", reason="needs the 'onnx' extra")
     from unshuffle.encoders.pretrained.onnx_runner import OnnxRunner
     from unshuffle.export.bert import bert_graph
 
-    return OnnxRunner(bert_graph(stretch, int8=False), where="here")
+    return OnnxRunner(bert_graph(layers, int8=False), where="here")
 
 
-@pytest.mark.parametrize("make", [onnx, Compiled], ids=["onnx", "compiled"])
-def test_sentences_meet_in_a_runner_as_they_do_in_the_layers(
-    make: Callable[[Stretch], Runner], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch, "compile", lambda function, **options: function)
-    monkeypatch.setenv("CXX", "true")
+def test_sentences_meet_in_a_runner_as_they_do_in_the_layers() -> None:
     encoder, batch = set_encoder(), collated(corpus(pieces=True))
     with torch.inference_mode():
         expected = encoder(batch)
-        run_by(encoder, make)
+        for runnable in encoder.runnables():
+            runnable.run_by(onnx(runnable.layers))
         found = encoder(batch)
         deaf = copy.deepcopy(encoder)
         deaf.apart.fill_(-1e3)

@@ -13,10 +13,12 @@ from annotated_types import Ge, Le
 
 from unshuffle.errors import ConfigError
 from unshuffle.parts.registry import did_you_mean, validated
-from unshuffle.system.config import SystemConfig
+from unshuffle.system.rows import Row
 from unshuffle.text.document import Document
 from unshuffle_research import CONFIGS
 
+FAMILY = "se-grn"
+"""In the name of every row of the paper's own family: se-grn, irse-grn, and what extends them."""
 PRESETS = CONFIGS / "datasets"
 SPLITS = ("train", "valid", "test")
 Format = Literal["lower", "jsonl", "vist", "stories", "abstracts"]
@@ -62,19 +64,19 @@ class Preset:
     settings: Settings
     forms: tuple[Form, ...] = field(default=())
 
-    def changes(self, system: SystemConfig) -> list[str]:
+    def changes(self, row: Row) -> list[str]:
         """The settings as changes to a row; only the paper's own family of systems takes those on graph and decoder."""
+        system = row.system
         changes = [f"tokens.split={self.settings.split}"]
         if system.parser != "none":
             changes.append(f"parser={self.settings.parser}")
-        options = system.write()
-        if options["paragraph_encoder"]["kind"] != "grn":
+        if FAMILY not in row.name:
             return changes
-        pretrained = "source" in options["sentence_encoder"]
+        pretrained = system.sentence_encoder.reads_pieces
         changes.append(f"training.batch={self.settings.pretrained_batch if pretrained else self.settings.batch}")
         if system.refiner is not None:
             changes.append(f"refiner.noise_share={self.settings.noise_share}")
-        if options["decoder"]["kind"] == "future_history":
+        if hasattr(system.decoder, "pair_loss_weight"):
             changes.append(f"decoder.pair_loss_weight={self.settings.pair_loss_weight}")
         return changes
 

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from unshuffle.decode.contracts import Choices, Decoder
 from unshuffle.decode.search.beam import Memory, Prefix
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 
+CELLS = 2_000
+"""Orders times sentences scored at once."""
 
-@runtime_checkable
-class Stepwise(Protocol):
+
+class Stepwise(Decoder):
     """A decoder that chooses one sentence after the other from what it knows of a batch."""
 
     def memory(self, states: States, graph: GraphBatch) -> Memory[Any]:
         """Everything that does not depend on what has been chosen."""
-        ...
+        raise NotImplementedError
+
+    def choices(self, states: States, graph: GraphBatch) -> Choices:
+        """Scores many orders at once from one memory."""
+        memory, size = self.memory(states, graph), graph.sentences
+
+        def scored(orders: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+            rows, together = np.zeros((len(orders), size)), max(1, CELLS // size)
+            for start in range(0, len(orders), together):
+                some = torch.tensor(orders[start : start + together], device=graph.sizes.device)
+                rows[start : start + together] = choices_along(memory, some).cpu().double().numpy()
+            return rows
+
+        return scored
 
 
 def choices_along(memory: Memory[Any], orders: Tensor) -> Tensor:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from unshuffle.decode.contracts import Found, Gold, Search
 from unshuffle.decode.search.beam import Memory, beam_search
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.search.walk import Stepwise
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 
@@ -22,10 +23,8 @@ class GeneratorMemory(Memory[Any], Protocol):
         ...
 
 
-class Generator(nn.Module):
+class Generator(Stepwise):
     """Chooses sentence after sentence; a subclass says from what memory."""
-
-    order_sensitive = False
 
     def memory(self, states: States, graph: GraphBatch) -> GeneratorMemory:
         """Everything that does not depend on what has been chosen."""

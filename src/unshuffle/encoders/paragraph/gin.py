@@ -9,7 +9,7 @@ import torch
 from annotated_types import Ge, Lt, MinLen
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.encoders.messages.links import both_directions
 from unshuffle.encoders.messages.windows import WindowHead, window_edges, window_loss
 from unshuffle.errors import ConfigError
@@ -17,10 +17,11 @@ from unshuffle.graph.batch import GraphBatch
 from unshuffle.graph.pairs import ordered_pairs
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_mean
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class GINConfig:
+class GINConfig(PartConfig):
     """Constraint-graph paragraph encoder; the defaults are the paper's for stories of five sentences."""
 
     edges: Literal["windows", "links"] = "windows"
@@ -38,14 +39,12 @@ class GINConfig:
 
 
 @paragraph_encoders.register("gin", GINConfig)
-class GIN(nn.Module):
+class GIN(ParagraphEncoder):
     """Sentences add up the states of their predecessors in each graph; the graphs' results are concatenated.
 
     Window classifiers are trained jointly by `auxiliary_loss`, where the paper trains three of them beforehand.
     Layer normalisation replaces batch normalisation, whose statistics would mix documents.
     """
-
-    order_sensitive = False
 
     def __init__(self, config: GINConfig, *, width: int, entity_input: int) -> None:
         super().__init__()

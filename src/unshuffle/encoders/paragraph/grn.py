@@ -8,18 +8,19 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.encoders.messages.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.messages.mentions import MentionMessages, RelationMessages
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.gru import Gathered, SplitGRU
 from unshuffle.layers.segments import scatter_sum
+from unshuffle.parts.config import PartConfig
 from unshuffle.text.document import Role
 
 
 @dataclass(frozen=True, kw_only=True)
-class GRNConfig:
+class GRNConfig(PartConfig):
     """Graph recurrent network; the defaults are the paper's."""
 
     steps: Annotated[int, Ge(1)] = 3
@@ -73,7 +74,7 @@ class Start:
 
 
 @paragraph_encoders.register("grn", GRNConfig)
-class GRN(nn.Module):
+class GRN(ParagraphEncoder):
     """Sentences, entities and the document read each other's states for a few steps.
 
     In the paper's symbols, for sentences i, entities j, roles r and the document g, step l computes from step l - 1:
@@ -86,8 +87,6 @@ class GRN(nn.Module):
         ε_j = GRU([emb_j; m_j; m̂_j; g], ε_j)
         g = GRU([mean κ; mean ε], g)                   from the new κ and ε
     """
-
-    order_sensitive = False
 
     def __init__(self, config: GRNConfig, *, width: int, entity_input: int) -> None:
         super().__init__()

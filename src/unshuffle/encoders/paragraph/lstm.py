@@ -9,14 +9,15 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.recurrence import Packing, lstm_states
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParagraphLSTMConfig:
+class ParagraphLSTMConfig(PartConfig):
     """Order-sensitive paragraph encoder; the defaults are Gong et al.'s."""
 
     width: Annotated[int, Ge(1)] = 100
@@ -25,7 +26,7 @@ class ParagraphLSTMConfig:
 
 
 @paragraph_encoders.register("lstm", ParagraphLSTMConfig)
-class ParagraphLSTM(nn.Module):
+class ParagraphLSTM(ParagraphEncoder):
     """The state after each sentence is the sentence's, the one after the last is the document's.
 
     The paper's end-of-text pseudo-sentence, which stops the decoder, is left out: orders end when no sentence is left.

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.segments import segment_mean
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoneConfig:
+class NoneConfig(PartConfig):
     """Sentences do not see each other."""
 
 
 @paragraph_encoders.register("none", NoneConfig)
-class NoContext(nn.Module):
+class NoContext(ParagraphEncoder):
     """Passes on the encoder's vectors."""
-
-    order_sensitive = False
 
     def __init__(self, config: NoneConfig, *, width: int, entity_input: int) -> None:
         super().__init__()

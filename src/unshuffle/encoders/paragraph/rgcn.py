@@ -9,11 +9,12 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.encoders.messages.links import both_directions
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_mean
+from unshuffle.parts.config import PartConfig
 from unshuffle.text.document import Role
 
 BEFORE, AFTER, TO_DOCUMENT, FROM_DOCUMENT, RELATED, MENTIONED_BY = range(6)
@@ -22,7 +23,7 @@ RELATIONS = MENTIONS + len(Role)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RGCNConfig:
+class RGCNConfig(PartConfig):
     """Relational graph convolution; the defaults are STaCK's."""
 
     layers: Annotated[int, Ge(1)] = 2
@@ -44,15 +45,13 @@ class Edges:
 
 
 @paragraph_encoders.register("rgcn", RGCNConfig)
-class RGCN(nn.Module):
+class RGCN(ParagraphEncoder):
     """Each relation has a matrix of its own: before and after (by link weight), roles of mentions, document, related.
 
     A link counts as both "comes before" and "comes after", in the proportion of its weight. What the decoder reads is
     [encoder vector; node state], as in STaCK. Its commonsense nodes need a generator of their own and are left out;
     its document node, an encoder without positions there, is the mean of the sentences here.
     """
-
-    order_sensitive = False
 
     def __init__(self, config: RGCNConfig, *, width: int, entity_input: int) -> None:
         super().__init__()

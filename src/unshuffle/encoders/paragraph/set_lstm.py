@@ -9,14 +9,15 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_softmax
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetLSTMConfig:
+class SetLSTMConfig(PartConfig):
     """Paragraph encoder for sets; the defaults are Logeswaran et al.'s."""
 
     reads: Annotated[int, Ge(1)] = 10
@@ -28,13 +29,11 @@ class SetLSTMConfig:
 
 
 @paragraph_encoders.register("set_lstm", SetLSTMConfig)
-class SetLSTM(nn.Module):
+class SetLSTM(ParagraphEncoder):
     """The attended sentences are the LSTM's next input; its last state is the document's, sentences stay as they are.
 
     A sum over a set has no order, so neither has the result. The LSTM is as wide as a sentence vector, as in the paper.
     """
-
-    order_sensitive = False
 
     def __init__(self, config: SetLSTMConfig, *, width: int, entity_input: int) -> None:
         super().__init__()

@@ -10,16 +10,17 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from unshuffle.encoders.contracts import Encoded, States, paragraph_encoders
+from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.padding import pad_documents, sentence_mask
 from unshuffle.layers.segments import segment_mean
+from unshuffle.parts.config import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParagraphTransformerConfig:
+class ParagraphTransformerConfig(PartConfig):
     """Self-attention paragraph encoder; the defaults are ATTOrderNet's.
 
     HAN: layers 3, heads 4, feedforward 0, fusion, dropout 0.15. BERSON: feedforward 3072. FHDecoder: heads 4,
@@ -36,10 +37,8 @@ class ParagraphTransformerConfig:
 
 
 @paragraph_encoders.register("transformer", ParagraphTransformerConfig)
-class ParagraphTransformer(nn.Module):
+class ParagraphTransformer(ParagraphEncoder):
     """Every sentence attends to all sentences of its document; the document state is their mean."""
-
-    order_sensitive = False
 
     def __init__(self, config: ParagraphTransformerConfig, *, width: int, entity_input: int) -> None:
         super().__init__()

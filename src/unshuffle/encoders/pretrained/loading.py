@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self
 
 from annotated_types import Ge, Lt
 from torch import nn
 
+from unshuffle.encoders.contracts import SentenceEncoderConfig, Vocabulary
 from unshuffle.encoders.pretrained.bert import Bert
 from unshuffle.encoders.pretrained.checkpoint import architecture_of, built, no_fit
-from unshuffle.encoders.pretrained.sources import source_file
+from unshuffle.encoders.pretrained.sources import pieces_tokenizer, source_file
 from unshuffle.errors import ConfigError
 from unshuffle.storage.files import read_tensors
+from unshuffle.text.tokens import TokensConfig
 
 SLOT = "sentence_encoder"
 
@@ -36,7 +38,7 @@ MOST = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PretrainedConfig:
+class PretrainedConfig(SentenceEncoderConfig):
     """Which transformer to use and how much of it to train."""
 
     source: str = ""
@@ -52,18 +54,41 @@ class PretrainedConfig:
     chunk_tokens: Annotated[int, Ge(1)] = 4096
     """Word pieces that are run at once, padding included; bounds the memory of inference."""
 
+    @property
+    def reads_pieces(self) -> bool:
+        """Always."""
+        return True
 
-Config = TypeVar("Config", bound=PretrainedConfig)
+    @property
+    def large(self) -> bool:
+        """Always."""
+        return True
 
+    def resolved(self) -> Self:
+        """The same with its architecture filled in; weights still come from the source."""
+        return self if self.architecture else replace(self, architecture=_architecture(self))
 
-def resolved(config: Config) -> Config:
-    """The same with its architecture filled in; weights still come from the source."""
-    return config if config.architecture else replace(config, architecture=_architecture(config))
+    def detached(self) -> Self:
+        """The same without its source, as a model folder that holds the weights should keep it."""
+        return replace(self.resolved(), source="")
 
+    def vocabulary(self, sentences: Iterable[str], tokens: TokensConfig, seed: int) -> Vocabulary:
+        """The source's own word pieces, whatever the sentences."""
+        return Vocabulary(pieces_tokenizer(self.source, tokens.longest))
 
-def detached(config: Config) -> Config:
-    """The same without its source, as a model folder that holds the weights should keep it."""
-    return replace(resolved(config), source="")
+    def fine_tuning(self) -> dict[str, Any]:
+        """Small steps, soon done."""
+        return {
+            "optimizer": "adamw",
+            "learning_rate": 2e-4,
+            "encoder_learning_rate": 3e-5,
+            "weight_decay": 0.01,
+            "warmup": 0.1,
+            "clip": 1.0,
+            "batch": 8,
+            "epochs": 3,
+            "patience": 2,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +107,7 @@ class Pretrained:
 
 def load(config: PretrainedConfig) -> Pretrained:
     """The transformer, with the source's weights where there is one; of encoder-decoders the encoder."""
-    architecture = bounded(resolved(config).architecture)
+    architecture = bounded(config.resolved().architecture)
     if is_plain_bert(architecture):
         model: nn.Module = Bert(architecture)
         if config.source:

@@ -28,10 +28,12 @@ def check_onnx(content: bytes, where: str) -> None:
     try:
         model = onnx.load_model_from_string(content)
     except Exception as error:  # protobuf's own, of several classes
-        raise ConfigError(f"{where}: not readable as ONNX ({type(error).__name__}). Take the folder anew.") from None
+        raise ConfigError(
+            f"{where}: not readable as ONNX ({type(error).__name__}). Download the model folder again."
+        ) from None
     found = _fault(model, onnx.TensorProto.EXTERNAL)
     if found:
-        raise ConfigError(f"{where}: {found}, which no encoder of this program has. Take the folder anew.")
+        raise ConfigError(f"{where}: {found}, which no encoder of this program has. Download the model folder again.")
 
 
 def _fault(model: Any, external: int) -> str:

@@ -45,7 +45,9 @@ class OnnxRunner:
         (found,) = self._tried(lambda: self._session.run([OUTPUT], arrays))
         answer = torch.from_numpy(found)
         if answer.shape != states.shape or answer.dtype != states.dtype:
-            raise ConfigError(f"{self._where}: it gives {tuple(answer.shape)} for {tuple(states.shape)}. Export anew.")
+            raise ConfigError(
+                f"{self._where}: it gives {tuple(answer.shape)} for {tuple(states.shape)}. Export it again."
+            )
         return answer
 
     def _tried(self, call: Any) -> Any:
@@ -53,4 +55,6 @@ class OnnxRunner:
             return call()
         except Exception as error:  # the runtime's own, of a class for each of its codes
             reason = " ".join(str(error).split())[:200]
-            raise ConfigError(f"{self._where}: ONNX Runtime cannot run it ({reason}). Take the folder anew.") from None
+            raise ConfigError(
+                f"{self._where}: ONNX Runtime cannot run it ({reason}). Download the model folder again."
+            ) from None

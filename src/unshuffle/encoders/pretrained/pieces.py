@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.pretrained.bert import Bert, Group
 from unshuffle.encoders.pretrained.loading import PretrainedConfig, freeze, load
-from unshuffle.encoders.pretrained.runners import Layout, Runner
+from unshuffle.encoders.pretrained.runners import LayerRange, Layout, Runnable, Runner
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.segments import scatter_sum, segment_mean, segment_of
@@ -66,6 +66,10 @@ class Pieces(nn.Module):
         if self.frozen:
             self.model.eval()
         return self
+
+    def runnables(self) -> list[Runnable]:
+        """All layers of a BERT as one; those of other transformers cannot run accelerated."""
+        return [Runnable(self, LayerRange.whole(self.model))] if isinstance(self.model, Bert) else []
 
     def forward(
         self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None, layers: int | None = None

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import Tensor
 
 from unshuffle.encoders.pretrained.bert import Bert
 
+if TYPE_CHECKING:
+    from unshuffle.encoders.pretrained.pieces import Pieces
+
 UNHEARD = -1e9
 """Added to what attention thinks of an empty cell; finite, so that a row without any piece is still numbers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Some layers of a BERT in a row."""
+class LayerRange:
+    """Consecutive layers of a BERT."""
 
     model: Bert
     first: int
     last: int
-    """Not one of them any more."""
+    """The first layer that is no longer one of them."""
     apart: Tensor | None = None  # (layers, heads) what pieces of other parts of a sequence get on top
 
     @classmethod
-    def whole(cls, model: Bert) -> Stretch:
+    def whole(cls, model: Bert) -> LayerRange:
         """All layers, in sequences without parts."""
         return cls(model, 0, len(model.layers))
 
@@ -48,25 +51,29 @@ class Layout:
     @classmethod
     def of(cls, here: Tensor, part: Tensor | None = None) -> Layout:
         """(rows, longest) which cells are pieces, and of which part of their sequence."""
-        # A compiled graph is made once for all sizes, but anew for a size of one.
-        empty = here.new_zeros(max(2, len(here)), max(2, here.shape[1]))
-        empty[: len(here), : here.shape[1]] = here
-        place = empty.flatten().nonzero().squeeze(1)
-        cells = torch.zeros(empty.numel(), dtype=torch.long, device=here.device)
+        place = here.flatten().nonzero().squeeze(1)
+        cells = torch.zeros(here.numel(), dtype=torch.long, device=here.device)
         cells[place] = torch.arange(len(place), device=here.device)
-        mask = torch.where(empty, 0.0, UNHEARD)
-        return cls(cells.view_as(empty), mask[:, None, None, :], place, None if part is None else _other(part, empty))
-
-
-def _other(part: Tensor, cells: Tensor) -> Tensor:
-    whole = part.new_zeros(cells.shape)
-    whole[: len(part), : part.shape[1]] = part
-    return (whole[:, None, :, None] != whole[:, None, None, :]).float()
+        mask = torch.where(here, 0.0, UNHEARD)[:, None, None, :]
+        other = None if part is None else (part[:, None, :, None] != part[:, None, None, :]).float()
+        return cls(cells.view_as(here), mask, place, other)
 
 
 class Runner(Protocol):
-    """All layers of a stretch at once."""
+    """All layers of a range at once."""
 
     def __call__(self, states: Tensor, layout: Layout) -> Tensor:
         """(pieces, width) embedded -> (pieces, width)."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """Layers that a runner can stand in for, and whose they are."""
+
+    pieces: Pieces
+    layers: LayerRange
+
+    def run_by(self, runner: Runner) -> None:
+        """From now on, and until the weights change."""
+        self.pieces.runners[self.layers.first, self.layers.last] = runner

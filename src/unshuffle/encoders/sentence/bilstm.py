@@ -9,7 +9,7 @@ import torch
 from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
@@ -18,7 +18,7 @@ from unshuffle.layers.segments import select_rows
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiLSTMConfig:
+class BiLSTMConfig(SentenceEncoderConfig):
     """Bidirectional LSTM sentence encoder."""
 
     width: Annotated[int, Ge(2), MultipleOf(2)] = 512
@@ -30,11 +30,8 @@ class BiLSTMConfig:
 
 
 @sentence_encoders.register("bilstm", BiLSTMConfig)
-class BiLSTM(nn.Module):
+class BiLSTM(SentenceEncoder):
     """A sentence vector is the last states of both directions."""
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: BiLSTMConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

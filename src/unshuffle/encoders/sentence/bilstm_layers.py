@@ -10,7 +10,7 @@ import torch
 from annotated_types import Ge, Lt, MultipleOf
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
@@ -20,7 +20,7 @@ from unshuffle.layers.segments import scatter_sum, segment_of, segment_softmax
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiLSTMLayersConfig:
+class BiLSTMLayersConfig(SentenceEncoderConfig):
     """Deep bidirectional LSTM sentence encoder; the defaults are HAN's.
 
     L-TSort (Prabhumoye et al., 2020): width 1000, word_width 300, pooling "last", dropouts 0.2.
@@ -41,11 +41,8 @@ class BiLSTMLayersConfig:
 
 
 @sentence_encoders.register("bilstm_layers", BiLSTMLayersConfig)
-class BiLSTMLayers(nn.Module):
+class BiLSTMLayers(SentenceEncoder):
     """Each layer reads the states of the layer below, both directions of each word."""
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: BiLSTMLayersConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import torch
 from annotated_types import Ge, Lt, MultipleOf
-from torch import Tensor, nn
+from torch import Tensor
 
-from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.encoders.sentence.bilstm import BiLSTM, BiLSTMConfig
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiLSTMTopicsConfig:
+class BiLSTMTopicsConfig(SentenceEncoderConfig):
     """Bidirectional LSTM sentence encoder with topics; a sentence is as wide as both together."""
 
     hidden: Annotated[int, Ge(2), MultipleOf(2)] = 512
@@ -30,15 +30,12 @@ class BiLSTMTopicsConfig:
 
 
 @sentence_encoders.register("bilstm_topics", BiLSTMTopicsConfig)
-class BiLSTMTopics(nn.Module):
+class BiLSTMTopics(SentenceEncoder):
     """[BiLSTM vector; topic distribution of the sentence].
 
     Assumptions, since only the abstract was available: the sentence encoder is the BiLSTM of the systems it is compared
     with, topics enter by concatenation, and the topic model is LDA on sentences (graph/topics.py).
     """
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: BiLSTMTopicsConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ import torch
 from annotated_types import Ge, Lt, MinLen
 from torch import Tensor, nn
 
-from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
@@ -17,7 +17,7 @@ from unshuffle.layers.segments import segment_max, segment_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class CNNConfig:
+class CNNConfig(SentenceEncoderConfig):
     """Convolutional sentence encoder; the defaults are Chen et al.'s, (3, 4, 5) with 512 ReLU filters Gong et al.'s."""
 
     windows: Annotated[tuple[Annotated[int, Ge(1)], ...], MinLen(1)] = (3,)
@@ -32,11 +32,8 @@ class CNNConfig:
 
 
 @sentence_encoders.register("cnn", CNNConfig)
-class CNN(nn.Module):
+class CNN(SentenceEncoder):
     """Filters slide over the zero-padded sentence, so that every word is the middle of one window."""
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: CNNConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

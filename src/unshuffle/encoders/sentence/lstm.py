@@ -10,7 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.embedding import WordEmbedding
@@ -18,7 +18,7 @@ from unshuffle.layers.recurrence import Packing, lstm_states
 
 
 @dataclass(frozen=True, kw_only=True)
-class LSTMConfig:
+class LSTMConfig(SentenceEncoderConfig):
     """One-way LSTM sentence encoder; the defaults are Gong et al.'s."""
 
     hidden: Annotated[int, Ge(1)] = 100
@@ -35,11 +35,8 @@ class LSTMConfig:
 
 
 @sentence_encoders.register("lstm", LSTMConfig)
-class LSTM(nn.Module):
+class LSTM(SentenceEncoder):
     """Reads a sentence in one direction; its vector is the last state."""
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: LSTMConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

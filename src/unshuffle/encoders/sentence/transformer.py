@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import torch
 from annotated_types import Ge, Lt
-from torch import Tensor, nn
+from torch import Tensor
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.pretrained.loading import PretrainedConfig, resolved
+from unshuffle.encoders.pretrained.encoder import PiecesEncoder
+from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import Pieces, mean_over_mentions, place_of_piece, read_pieces
 from unshuffle.encoders.pretrained.vector_cache import VectorCache
 from unshuffle.graph.batch import Batch, Tokens
@@ -65,11 +66,8 @@ class PooledSpans:
 
 
 @sentence_encoders.register("transformer", TransformerConfig)
-class Transformer(nn.Module):
+class Transformer(PiecesEncoder):
     """Sentences are the mean of their word pieces or [CLS]; entities the mean of their mentions' word pieces."""
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: TransformerConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()
@@ -77,12 +75,12 @@ class Transformer(nn.Module):
         self.pieces = Pieces(config, words=words)
         self.width = self.entity_width = self.pieces.width
         self.dropout = Dropout(config.dropout)
-        self._kept_in: str | os.PathLike[str] | None = None
+        self._kept_in: Path | None = None
         self._cache: VectorCache | None = None
         # Cached vectors are those of other weights.
         self.register_load_state_dict_post_hook(_close_cache)  # type: ignore[no-untyped-call]
 
-    def keep_vectors(self, folder: str | os.PathLike[str] | None) -> bool:
+    def keep_vectors(self, folder: Path | None) -> bool:
         """Caches vectors in a folder, or nowhere (None); returns whether it does, which only a frozen one can."""
         self._kept_in = folder if self.pieces.frozen else None
         self._cache = None
@@ -91,7 +89,7 @@ class Transformer(nn.Module):
     def _open_cache(self) -> VectorCache | None:
         """The cache for the current weights."""
         if self._cache is None and self._kept_in is not None:
-            architecture = json.dumps(resolved(self.config).architecture, sort_keys=True)
+            architecture = json.dumps(self.config.resolved().architecture, sort_keys=True)
             self._cache = VectorCache(self._kept_in, self.pieces, architecture)
         return self._cache
 

@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 import torch
 from annotated_types import Ge, Lt
-from torch import Tensor, nn
+from torch import Tensor
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, place_of_piece
 from unshuffle.graph.batch import Batch, GraphBatch
@@ -44,14 +45,13 @@ class JoinedText:
 
 
 @sentence_encoders.register("transformer_joined", TransformerJoinedConfig)
-class TransformerJoined(nn.Module):
+class TransformerJoined(PiecesEncoder):
     """Reads the sentences in the given order, each after its own [CLS].
 
     Positions reveal that order to the transformer, so results depend on it, as `order_sensitive` declares.
     """
 
     order_sensitive = True
-    pair_width = 0
 
     def __init__(self, config: TransformerJoinedConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
+from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pair_text import PairText
 from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, read_pieces
@@ -33,13 +34,11 @@ class TransformerPairConfig(PretrainedConfig):
 
 
 @sentence_encoders.register("transformer_pair", TransformerPairConfig)
-class TransformerPair(nn.Module):
+class TransformerPair(PiecesEncoder):
     """[CLS] of a pair is its vector; a sentence vector is pooled from all pairs that contain it.
 
     The only sentence of a document has no pair, and a zero vector unless sentences are also read on their own.
     """
-
-    order_sensitive = False
 
     def __init__(self, config: TransformerPairConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.encoders.pretrained.bert import Bert
+from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import (
     Pieces,
@@ -19,7 +20,7 @@ from unshuffle.encoders.pretrained.pieces import (
     place_of_piece,
     read_pieces,
 )
-from unshuffle.encoders.pretrained.runners import Stretch
+from unshuffle.encoders.pretrained.runners import LayerRange, Runnable
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.layers.dropout import Dropout
@@ -42,16 +43,13 @@ class TransformerSetConfig(PretrainedConfig):
 
 
 @sentence_encoders.register("transformer_set", TransformerSetConfig)
-class TransformerSet(nn.Module):
+class TransformerSet(PiecesEncoder):
     """A sentence is the mean of its word pieces, an entity that of its mentions.
 
     Positions count within a sentence, and attention only knows whether two pieces belong to the same sentence, so
     permuting the sentences permutes the vectors and changes nothing else. It costs as much as reading the sentences
     one by one, and a pronoun can attend to its noun.
     """
-
-    order_sensitive = False
-    pair_width = 0
 
     def __init__(self, config: TransformerSetConfig, *, words: int, vectors: Tensor | None = None) -> None:
         super().__init__()
@@ -96,12 +94,12 @@ class TransformerSet(nn.Module):
         ]
         return self.pieces.climb(states, groups, *self._shared_layers, SCALE * self.apart)
 
-    def stretches(self) -> list[Stretch]:
+    def runnables(self) -> list[Runnable]:
         """The layers that read sentences on their own, and those in which they attend to each other."""
-        model, (first, last) = self.pieces.model, self._shared_layers
-        assert isinstance(model, Bert)
-        above = Stretch(model, first, last, SCALE * self.apart.detach())
-        return [Stretch(model, 0, first), above] if first else [above]
+        (whole,) = (runnable.layers for runnable in self.pieces.runnables())
+        first, last = self._shared_layers
+        above = Runnable(self.pieces, LayerRange(whole.model, first, last, SCALE * self.apart.detach()))
+        return [Runnable(self.pieces, LayerRange(whole.model, 0, first)), above] if first else [above]
 
     @property
     def _shared_layers(self) -> tuple[int, int]:

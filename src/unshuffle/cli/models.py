@@ -1,0 +1,21 @@
+"""The model of a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unshuffle.system.orderer import Orderer
+
+
+def load_orderer(name: str, **options: Any) -> Orderer:
+    """A model with as many threads as suit it: the library leaves that choice to programs, such as this one."""
+    from unshuffle.cli.progress import spinner
+
+    with spinner("Loading the model"):
+        from unshuffle.machine.threads import use_threads
+        from unshuffle.system.folder import describe
+        from unshuffle.system.orderer import Orderer
+
+        use_threads(large=describe(name).config.sentence_encoder.large)
+        return Orderer.from_pretrained(name, **options)

@@ -1,0 +1,46 @@
+"""The one thread in which the model runs."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+
+class ModelThread:
+    """Does one thing after the other; as a daemon it cannot keep the process from ending."""
+
+    def __init__(self) -> None:
+        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="model", daemon=True)
+        self._thread.start()
+
+    async def run(self, call: Callable[[], Any]) -> Any:
+        """What a call returns or raises."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+
+        def task() -> None:
+            try:
+                settle = _settler(future, future.set_result, call())
+            except Exception as error:
+                settle = _settler(future, future.set_exception, error)
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(settle)
+
+        self._tasks.put(task)
+        return await future
+
+    def stop(self) -> None:
+        """End after what is being done."""
+        self._tasks.put(None)
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            task()
+
+
+def _settler(future: asyncio.Future[Any], settle: Callable[[Any], None], value: Any) -> Callable[[], None]:
+    return lambda: None if future.done() else settle(value)
