@@ -23,7 +23,6 @@ WRONG: dict[str, list[list[str]]] = {
     "fine-tune": [[NONE, "--out", "{folder}"], ["{texts}", "--out", "{folder}", "--from", NONE]],
     "evaluate": [[NONE], ["{texts}", "--model", NONE], ["--predictions", NONE]],
     "calibrate": [[NONE, "--model", "{model}"], ["{texts}", "--model", NONE]],
-    "accelerate": [["{model}", "--check", NONE, "--out", "{folder}/x"], [NONE, "--check", "{texts}", "--out", "x"]],
     "serve": [["--limit", "words"], ["--port", "0"], ["--model", NONE]],
 }
 

@@ -78,13 +78,13 @@ def test_an_exercise_is_written_in_three_forms(tmp_path: Path) -> None:
 
 def test_an_ambiguous_paragraph_is_said_so() -> None:
     text = "One is 1. Two is 2. Three is 3. The ambiguous one is 4. Five is 5."
-    result = runner.invoke(app, ["exercise"], input=text)
+    result = runner.invoke(app, ["exercise", "--text", text])
     assert result.exit_code == 1
     assert "The order is ambiguous: another order reads almost as well." in result.stderr
     assert "The next best order is " in result.stderr and "Say --mend to do so, or --accept." in result.stderr
-    mended = runner.invoke(app, ["exercise", "--mend"], input=text)
+    mended = runner.invoke(app, ["exercise", "--mend", "--text", text])
     assert mended.exit_code == 0 and "Mended. Sentence" in mended.stderr and "--keep NUMBER" in mended.stderr
-    assert runner.invoke(app, ["exercise", "--accept"], input=text).exit_code == 0
+    assert runner.invoke(app, ["exercise", "--accept", "--text", text]).exit_code == 0
 
 
 def test_a_sheet_and_its_key_are_files_of_their_own(tmp_path: Path) -> None:

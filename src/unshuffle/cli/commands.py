@@ -28,7 +28,7 @@ PANELS = {
     },
     "Train": {"systems": "systems:systems", "train": "train:train", "fine-tune": "fine_tune:fine_tune"},
     "Measure": {"evaluate": "evaluate:evaluate", "calibrate": "calibrate:calibrate"},
-    "Serve": {"serve": "serve:serve", "accelerate": "accelerate:accelerate"},
+    "Serve": {"serve": "serve:serve"},
 }
 """The package's own commands as the help groups them."""
 OWN = {

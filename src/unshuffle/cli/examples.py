@@ -40,10 +40,6 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "unshuffle calibrate valid.jsonl --model my-model",
         "unshuffle calibrate news.jsonl stories.jsonl --model my-model --plot reliability.svg",
     ),
-    "accelerate": (
-        "unshuffle accelerate my-model --check valid.jsonl --out my-model-int8",
-        "unshuffle accelerate my-model --check valid.jsonl --most-lost 0.5 --out my-model-int8",
-    ),
     "serve": (
         "unshuffle serve",
         "UNSHUFFLE_TOKEN=secret unshuffle serve --host 0.0.0.0 --port 80 --model my-model",

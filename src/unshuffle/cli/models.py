@@ -13,9 +13,9 @@ def load_orderer(name: str, **options: Any) -> Orderer:
     from unshuffle.cli.progress import spinner
 
     with spinner("Loading the model"):
-        from unshuffle.machine.threads import use_threads
-        from unshuffle.system.folder import describe
+        from unshuffle.machine.threads import use_threads, wanted_threads
         from unshuffle.system.orderer import Orderer
 
-        use_threads(large=describe(name).config.sentence_encoder.large)
-        return Orderer.from_pretrained(name, **options)
+        orderer = Orderer.from_pretrained(name, threads=wanted_threads(large=True), **options)
+        use_threads(large=orderer.model.large)
+        return orderer
