@@ -42,15 +42,17 @@ def score(
     on_error: Broken = "stop",
 ) -> None:
     """Say how coherent each document is in its order, where it is weakest, and which move would help most."""
+    from unshuffle.cli.progress import counted
     from unshuffle.cli.reading import Reading
-    from unshuffle.cli.writing import write_pieces
+    from unshuffle.cli.writing import to_terminal, write_pieces
 
     reading = Reading(file, text, input, unit, on_error)
     documents = reading.documents()
     from unshuffle.cli.models import load_orderer
 
     orderer = load_orderer(model, device=device, parser=parser)
-    scored = ((document, orderer.coherence(document)) for document in documents)
+    results = ((document, orderer.coherence(document)) for document in documents)
+    scored = counted(results, "Scoring", reading.expected, answers_shown=to_terminal(out))
     write = _json if form is Form.json else partial(_text, unit=unit)
     write_pieces((write(document, found) for document, found in scored), out)
     reading.tell()

@@ -14,6 +14,7 @@ import torch
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.evaluation.calibrate import FEWEST as FEWEST_FITTED
 from unshuffle.evaluation.calibrate import calibrated
+from unshuffle.evaluation.intervals import gains
 from unshuffle.evaluation.predict import Prediction, figures, predict
 from unshuffle.evaluation.results import Result, command_line, plain
 from unshuffle.graph.item import Item
@@ -63,8 +64,9 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
     tested = None
     if test:
         predictions = _ordered(orderer, test, job.seed) if improved else before[1]
-        tested = Tested(figures(before[1]), figures(predictions), predictions)
-    result = FineTuned(figures(before[0]), figures(after), len(train), len(valid), improved, tested)
+        tested = Tested(figures(before[1]), figures(predictions), predictions, gains(before[1], predictions))
+    gained = gains(before[0], after)
+    result = FineTuned(figures(before[0]), figures(after), len(train), len(valid), improved, tested, gained)
     write_json(
         job.out / "fine-tune.json",
         result.to_json() | {"source": job.source, "training": asdict(training)},
