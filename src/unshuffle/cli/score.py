@@ -71,15 +71,15 @@ def _lines(document: Document, found: Coherence, unit: str) -> Iterator[str]:
     if len(document.sentences) == 1:
         yield f"{document.id}: one {unit}, which has no other order"
         return
-    yield f"{document.id}: more probable than {found.percentile:.1f} % of other orders"
-    yield f"  log-probability {found.log_probability:.2f}, probability {found.probability:.3g}"
+    yield f"{document.id}: {found.verdict}"
+    yield f"  more probable than {found.percentile:.1f} % of other orders; log-probability {found.log_probability:.2f}"
     for step in found.transitions:
         bar = f"{'█' * round(BAR * step.score):<{BAR}}"
         yield f"  {step.first + 1:>3} → {step.second + 1:<3} {step.score:.2f} {bar}  {_short(document, step.second)}"
     for move in found.moves:
-        yield f"  better: {unit} {move.sentence + 1} at place {move.to + 1} (gain {move.gain:.2f})"
+        yield f"  {move.words}: {unit} {move.sentence + 1} at position {move.to + 1}"
     if not found.moves:
-        yield "  no single move would be better"
+        yield "  no single move would clearly help"
 
 
 def _short(document: Document, sentence: int) -> str:
