@@ -31,10 +31,12 @@ def speed() -> str:
     return table(["benchmark", "ratio", "measured", "target", ""], rows)
 
 
-def speed_figures() -> str:
-    """What was measured beside the targets."""
+def speed_figures(*names: str) -> str:
+    """What was measured beside the targets, by all benchmarks or by those that are named."""
     rows = []
     for run in benchmarks():
+        if names and run["benchmark"].replace("_", "-") not in names:
+            continue
         for name, value in run["figures"].items():
             parts = value.items() if isinstance(value, dict) else [("", value)]
             rows += [[run["benchmark"], name, part, plain(found)] for part, found in parts]
@@ -88,7 +90,7 @@ def bulk() -> str:
 
 
 def accelerated() -> str:
-    """The shipped model as it is, compiled, and in 8 bits."""
+    """The shipped model as it is and in 8 bits."""
     file = RESULTS / "benchmarks" / "accelerate.json"
     run = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"tau": {}}
     rows = [
@@ -101,5 +103,6 @@ def accelerated() -> str:
             f"{run['ratio_with_parsing'][name]:.2f}",
         ]
         for name, tau in run["tau"].items()
+        if name != "compiled"  # torch.compile gained nothing and is no longer offered
     ]
     return table(["form", "τ", "± of difference", "same orders", "documents/s, times plain", "parsing included"], rows)
