@@ -7,8 +7,8 @@ SHELL := bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := train,bert,plot,topics,exercises,serve
-TEST_EXTRAS := $(EXTRAS),sklearn,onnx,dev
+EXTRAS := train,parse,parquet,bert,plot,topics,exercises,serve
+TEST_EXTRAS := $(EXTRAS),sklearn,dev
 WORKERS ?= 2
 PYTEST_ARGS ?= -m "not slow"
 FUZZ_SECONDS ?= 600
@@ -18,6 +18,7 @@ FUZZ_SEED ?= 1
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 REQUIREMENTS := pyproject.toml research/pyproject.toml constraints.txt
 CREATED := $(VENV)/.created
+CORE := $(VENV)/.core
 RUNNING := $(VENV)/.running
 TESTING := $(VENV)/.testing
 BROWSER := $(VENV)/.browser
@@ -29,7 +30,7 @@ help: ## Print this table
 
 setup: $(RUNNING) ## Make .venv with the product and the laboratory (research/)
 
-demo: setup ## Put the sentences of examples/shuffled.txt in order
+demo: $(CORE) ## Put the sentences of examples/shuffled.txt in order
 	@$(BIN)/unshuffle order examples/shuffled.txt
 
 test: lint types flow pytest ## All gates: lint, types, import contract, tests (PYTEST_ARGS= for the slow ones too)
@@ -74,6 +75,10 @@ clean: ## Remove what the other targets made
 
 $(CREATED):
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(CORE): $(CREATED) $(REQUIREMENTS)
+	$(PIP_INSTALL) -e .
 	@touch $@
 
 $(RUNNING): $(CREATED) $(REQUIREMENTS)

@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from tests.decode.paragraphs import ENCODED, WIDTH, batch, decoder, paragraphs, random_orders
-from unshuffle.decode.contracts import Gold, Search, decoders
-from unshuffle.decode.markers import MarkersConfig, detached
+from unshuffle.decode.contracts import Gold, decoders
+from unshuffle.decode.markers import MarkersConfig
 from unshuffle.decode.transformer_pointer import TransformerPointerConfig
 from unshuffle.errors import ConfigError, DataError
+from unshuffle.search.contracts import Search
 
 
 def test_the_highest_score_comes_first() -> None:
@@ -130,7 +131,7 @@ def test_a_pretrained_decoder_writes_markers(bart: Path) -> None:
 def test_a_model_folder_needs_no_source(bart: Path) -> None:
     config = MarkersConfig(source=str(bart))
     first = decoders.build(config, width=WIDTH, encoded_width=ENCODED)
-    kept = detached(config)
+    kept = config.detached()
     assert kept.source == ""
     second = decoders.build(decoders.read(decoders.write(kept)), width=WIDTH, encoded_width=ENCODED)
     second.load_state_dict(first.state_dict())  # type: ignore[attr-defined]

@@ -78,7 +78,7 @@ def test_an_exercise_is_written_in_three_forms(tmp_path: Path) -> None:
 
 def test_an_ambiguous_paragraph_is_said_so() -> None:
     text = "One is 1. Two is 2. Three is 3. The ambiguous one is 4. Five is 5."
-    result = runner.invoke(app, ["exercise"], input=text)
+    result = runner.invoke(app, ["exercise", "--text", text])
     assert result.exit_code == 1
-    assert "ambiguous: another order reads almost as well. Try to" in result.stderr
-    assert runner.invoke(app, ["exercise", "--mend"], input=text).exit_code == 0
+    assert "The order is ambiguous: another order reads almost as well." in result.stderr
+    assert runner.invoke(app, ["exercise", "--mend", "--text", text]).exit_code == 0

@@ -13,12 +13,11 @@ from tests.fixtures.tiny import tiny_model
 from unshuffle.decode.contracts import Gold
 from unshuffle.errors import DataError
 from unshuffle.graph.batch import collate
-from unshuffle.system.coherence import ALL_MOVES, Scorer
+from unshuffle.system.coherence import ALL_MOVES
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import system_names
 from unshuffle.text.document import Document
 
-CPU = torch.device("cpu")
 STORY = STORIES[0]
 
 
@@ -39,7 +38,7 @@ def test_reading_once_scores_every_order_like_reading_anew(name: str, folder: Pa
     item = model.preparer.item(documents[0])
     orders = list(permutations(range(len(STORY))))
     with torch.inference_mode():
-        found = Scorer(model.network, item, CPU).choices(orders)
+        found = model.read([item]).choices(orders)
         batch = collate([item])
         read = model.network.read(batch)
         for order, choices in zip(orders, found, strict=True):

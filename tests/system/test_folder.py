@@ -19,7 +19,8 @@ from unshuffle.errors import ConfigError, UnshuffleError
 from unshuffle.storage import files
 from unshuffle.storage.files import read_tensors, write_tensors
 from unshuffle.storage.packing import Storage
-from unshuffle.system.folder import Model, find_folder, load_model, save_model
+from unshuffle.system.description import find_folder
+from unshuffle.system.folder import Model, load_model, save_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import system_names
 from unshuffle.training.run import new_model

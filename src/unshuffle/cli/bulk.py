@@ -9,6 +9,7 @@ import typer
 
 from unshuffle.bulk.engines import Engine
 from unshuffle.cli.options import KeepIfUnsure, ModelName, ParserName
+from unshuffle.errors import MissingExtra
 
 
 def order_files(
@@ -29,7 +30,12 @@ def order_files(
     """Put the sentences of every row of large files in order; bad rows go to a table of errors."""
     from tqdm import tqdm
 
-    from unshuffle.bulk.order_files import order_files as run
+    try:
+        from unshuffle.bulk.order_files import order_files as run
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise
+        raise MissingExtra("Bulk work", "parquet") from None
     from unshuffle.system.options import read_threshold
 
     with tqdm(unit=" documents", disable=None) as bar:

@@ -30,7 +30,6 @@ OWN = {
         "fine-tune": "fine_tune:fine_tune",
         "evaluate": "evaluate:evaluate",
         "calibrate": "calibrate:calibrate",
-        "accelerate": "accelerate:accelerate",
     }.items()
 }
 

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 def load_orderer(name: str, **options: Any) -> Orderer:
     """A model with as many threads as suit it: the library leaves that choice to programs, such as this one."""
-    from unshuffle.machine.threads import use_threads
-    from unshuffle.system.folder import describe
+    from unshuffle.machine.threads import use_threads, wanted_threads
     from unshuffle.system.orderer import Orderer
 
-    use_threads(large=describe(name).config.sentence_encoder.large)
-    return Orderer.from_pretrained(name, **options)
+    orderer = Orderer.from_pretrained(name, threads=wanted_threads(large=True), **options)
+    use_threads(large=orderer.model.large)
+    return orderer

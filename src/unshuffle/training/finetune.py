@@ -16,10 +16,11 @@ from unshuffle.evaluation.calibrate import FEWEST as FEWEST_FITTED
 from unshuffle.evaluation.calibrate import calibrated
 from unshuffle.evaluation.predict import Prediction, figures, predict
 from unshuffle.evaluation.results import Result, command_line, plain
-from unshuffle.graph.batch import Item
+from unshuffle.graph.item import Item
 from unshuffle.seeds import derived
 from unshuffle.storage.files import write_json
-from unshuffle.system.folder import Model, find_folder, save_model
+from unshuffle.system.description import find_folder
+from unshuffle.system.folder import Model, save_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.text.parsing.cache import CachedParser

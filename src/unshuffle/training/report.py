@@ -11,6 +11,7 @@ import numpy as np
 
 from unshuffle.evaluation.predict import figures, predict, shuffled
 from unshuffle.evaluation.results import Result, command_line, plain
+from unshuffle.machine.devices import device_of
 from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -69,7 +70,7 @@ def refinement_figures(orderer: Orderer, documents: tuple[Document, ...], seed: 
             item = orderer.model.preparer.item(document)
             if not item.graph.pairs.size:
                 continue
-            batch = collate([item]).to(orderer.device)
+            batch = collate([item]).to(device_of(network))
             encoded = network.sentence_encoder(batch)
             refined = refiner(batch, encoded)
             if refiner.initial is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from unshuffle.encoders.pretrained.loading import PretrainedConfig, bounded, resolved
+from unshuffle.encoders.pretrained.loading import PretrainedConfig, bounded
 from unshuffle.encoders.pretrained.pieces import Pieces
 from unshuffle.errors import ConfigError
 
@@ -57,6 +57,6 @@ def test_a_checkpoint_with_the_bert_prefix_and_a_head_is_read(folder: Path) -> N
 
 
 def test_an_architecture_that_would_fill_the_memory_is_refused(folder: Path) -> None:
-    architecture = resolved(PretrainedConfig(source=str(folder))).architecture
+    architecture = PretrainedConfig(source=str(folder)).resolved().architecture
     with pytest.raises(ConfigError, match=r"vocab_size.*not between"):
         bounded(architecture | {"vocab_size": 10**12})

@@ -15,8 +15,6 @@ from unshuffle.encoders.contracts import sentence_encoders
 from unshuffle.encoders.pretrained.loading import (
     MODEL_TYPES,
     PretrainedConfig,
-    detached,
-    resolved,
 )
 from unshuffle.encoders.pretrained.pieces import Pieces, chunks
 from unshuffle.encoders.pretrained.sources import pieces_tokenizer
@@ -79,7 +77,7 @@ def test_every_kind_reads_as_many_pieces_as_it_says_and_can_be_frozen(kind: str)
 def test_a_model_folder_needs_no_source(bert: str) -> None:
     config = TransformerConfig(source=bert, dropout=0.1)
     first, batch = built(config), collated(corpus(pieces=True))
-    kept = json.loads(json.dumps(sentence_encoders.write(detached(config))))
+    kept = json.loads(json.dumps(sentence_encoders.write(config.detached())))
     assert kept["source"] == "" and bert not in json.dumps(kept)
     second = built(sentence_encoders.read(kept))
     second.load_state_dict(first.state_dict())
@@ -89,13 +87,14 @@ def test_a_model_folder_needs_no_source(bert: str) -> None:
 def test_a_resolved_config_still_reads_the_weights_of_its_source(bert: str) -> None:
     batch = collated(corpus(pieces=True))
     config = TransformerConfig(source=bert)
-    assert resolved(config).architecture["hidden_size"] == 8
-    assert torch.equal(built(config)(batch).sentences, built(resolved(config))(batch).sentences)
+    assert config.resolved().architecture["hidden_size"] == 8
+    assert torch.equal(built(config)(batch).sentences, built(config.resolved())(batch).sentences)
 
 
 def test_a_package_can_bring_a_transformer(package: str, bert: str) -> None:
     assert (
-        resolved(TransformerConfig(source=package)).architecture == resolved(PretrainedConfig(source=bert)).architecture
+        TransformerConfig(source=package).resolved().architecture
+        == PretrainedConfig(source=bert).resolved().architecture
     )
 
 
