@@ -29,7 +29,7 @@ from unshuffle_research.tables.compared import (
     thresholds,
     uses,
 )
-from unshuffle_research.tables.measured import accelerated, bulk, serve, speed, speed_figures, table
+from unshuffle_research.tables.measured import bulk, serve, speed, speed_figures, table
 from unshuffle_research.tables.shipped import candidates, fine_tuned, shipped, shipped_short
 
 PUBLISHED = CONFIGS / "experiments" / "published.toml"
@@ -155,7 +155,6 @@ TABLES: dict[str, Callable[..., str]] = {
     "bulk": bulk,
     "speed": speed,
     "speed-figures": speed_figures,
-    "accelerated": accelerated,
     "nips": nips,
     "systems": systems,
     "shipped": shipped,

@@ -87,22 +87,3 @@ def bulk() -> str:
         }
         rows += [[run["model"], name, value] for name, value in figures.items()]
     return table(["model", "", ""], rows) if rows else "*Not run yet.*\n"
-
-
-def accelerated() -> str:
-    """The shipped model as it is and in 8 bits."""
-    file = RESULTS / "benchmarks" / "accelerate.json"
-    run = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"tau": {}}
-    rows = [
-        [
-            name,
-            f"{tau:.2f}",
-            f"{run['tau_error'][name]:.2f}",
-            f"{run['same_orders'][name]:.0%}",
-            f"{run['ratio'][name]:.2f}",
-            f"{run['ratio_with_parsing'][name]:.2f}",
-        ]
-        for name, tau in run["tau"].items()
-        if name != "compiled"  # torch.compile gained nothing and is no longer offered
-    ]
-    return table(["form", "τ", "± of difference", "same orders", "documents/s, times plain", "parsing included"], rows)
