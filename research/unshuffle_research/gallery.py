@@ -52,7 +52,9 @@ def kind(document: Document) -> str:
 def pick(documents: Sequence[Document], count: int, seed: int) -> list[Document]:
     """Texts of as many kinds as possible: at random, the first word of a kind no second time while others are left."""
     drawn = np.random.default_rng(derived(seed, "gallery")).permutation(len(documents)).tolist()
-    first, rest, seen = [], [], set()
+    first: list[Document] = []
+    rest: list[Document] = []
+    seen: set[str] = set()
     for number in drawn:
         family = kind(documents[number]).split()[0]
         (rest if family in seen else first).append(documents[number])
@@ -79,8 +81,8 @@ def page(found: Sequence[Exhibit], seed: int) -> str:
         "# Gallery",
         "",
         f"{len(found)} test texts of different kinds as the shipped model orders them, drawn with seed {seed} and not",
-        "chosen by result. The model has seen none of them. Sentences stand in the model's order; beside them their true",
-        "position and the position in the shuffled input. Positions that are wrong are bold.",
+        "chosen by result. The model has seen none of them. Sentences stand in the model's order, with their true",
+        "position and the one in the shuffled input. True positions are bold where the model's differs.",
         "",
         f"{right} of {len(found)} are right as a whole; mean τ is {mean:.1f}. Made by",
         "`python -m unshuffle_research.gallery --out docs/gallery.md`.",
