@@ -20,9 +20,6 @@ from unshuffle.storage.files import write_text
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.text.readers.read import read_documents
-from unshuffle_research import ROOT
-
-TEXTS = ROOT / "src" / "unshuffle" / "data" / "everyday" / "test.jsonl.gz"
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ def main() -> None:
     """Writes the page."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--out", type=Path, required=True, help="Markdown file to write")
-    options.add_argument("--texts", type=Path, default=TEXTS, help="documents in their true order")
+    options.add_argument("--texts", default="everyday:test", help="documents in their true order")
     options.add_argument("--model", default="default", help="model folder or name")
     options.add_argument("--count", type=int, default=12, help="how many texts")
     options.add_argument("--seed", type=int, default=1, help="seed of choice and shuffles")

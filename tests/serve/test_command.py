@@ -81,4 +81,31 @@ def test_an_ambiguous_paragraph_is_said_so() -> None:
     result = runner.invoke(app, ["exercise", "--text", text])
     assert result.exit_code == 1
     assert "The order is ambiguous: another order reads almost as well." in result.stderr
-    assert runner.invoke(app, ["exercise", "--mend", "--text", text]).exit_code == 0
+    assert "The next best order is " in result.stderr and "Say --mend to do so, or --accept." in result.stderr
+    mended = runner.invoke(app, ["exercise", "--mend", "--text", text])
+    assert mended.exit_code == 0 and "Mended. Sentence" in mended.stderr and "--keep NUMBER" in mended.stderr
+    assert runner.invoke(app, ["exercise", "--accept", "--text", text]).exit_code == 0
+
+
+def test_a_sheet_and_its_key_are_files_of_their_own(tmp_path: Path) -> None:
+    sheet, key = tmp_path / "sheet.html", tmp_path / "key.txt"
+    options = ["--text", " ".join(EXAMPLES[0]["sentences"]), "--out", str(sheet), "--key", str(key), "--count", "2"]
+    assert runner.invoke(app, ["exercise", *options]).exit_code == 0
+    assert sheet.read_text().count("Name:") == 2 and "Answer key" not in sheet.read_text()
+    assert "Answer key 2" in key.read_text() and "Name:" not in key.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        (["--accept", "--mend"], "Give one of the two"),
+        (["--keep", "1"], "Say --mend as well"),
+        (["--mend", "--keep", "9"], "no sentence 9"),
+        (["--out", "sheet.odt"], "does not tell the format"),
+        (["--format", "moodle", "--key", "key.txt"], "Leave --key out"),
+    ],
+)
+def test_wrong_options_of_an_exercise_are_named(options: list[str], wrong: str) -> None:
+    text = "One is 1. Two is 2. Three is 3. The ambiguous one is 4. Five is 5."
+    result = runner.invoke(app, ["exercise", "--text", text, *options])
+    assert isinstance(result.exception, ConfigError) and wrong in str(result.exception)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import statistics
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +18,7 @@ from unshuffle.metrics.bootstrap import paired_bootstrap
 from unshuffle.metrics.orders import tau
 from unshuffle.seeds import derived
 from unshuffle.system.rows import load_row
+from unshuffle.text import everyday
 from unshuffle_research import CONFIGS, RESULTS
 from unshuffle_research.experiments.sheet import spread
 from unshuffle_research.tables.measured import table
@@ -137,6 +140,19 @@ def sources() -> str:
         sets = ", ".join(dict.fromkeys(_data_set(file) for file in source["train"]))
         rows.append([source["name"], sets, f"{source['share']:.0%}"])
     return table(["kind", "data sets", "share of documents"], rows)
+
+
+def everyday_splits() -> str:
+    """How many texts, kinds and sentences each split of the everyday texts has."""
+    rows = []
+    for split in everyday.SPLITS:
+        with gzip.open(everyday.FOLDER / f"{split}.jsonl.gz", "rt", encoding="utf-8") as file:
+            texts = [json.loads(line) for line in file]
+        lengths = [len(text["sentences"]) for text in texts]
+        spread_of = f"{min(lengths)}-{max(lengths)}, median {statistics.median(lengths):g}"
+        kinds = len({text["kind"] for text in texts})
+        rows.append([split, f"{len(texts):,}", str(kinds), f"{sum(lengths):,}", spread_of])
+    return table(["split", "texts", "kinds", "sentences in all", "sentences per text"], rows)
 
 
 def _data_set(file: str) -> str:

@@ -22,6 +22,7 @@ from unshuffle_research.experiments.settings import experiment_names
 from unshuffle_research.experiments.sheet import spread
 from unshuffle_research.tables.compared import (
     calibration_errors,
+    everyday_splits,
     lead,
     other_sets,
     simple_ways,
@@ -169,6 +170,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "uses": uses,
     "calibration-errors": calibration_errors,
     "sources": sources,
+    "everyday": everyday_splits,
     "datasets": datasets,
     "leaks": partial(sheets, "leaks"),
     **{f"experiment-{name}": partial(sheets, name) for name in experiment_names()},

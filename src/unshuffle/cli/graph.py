@@ -30,6 +30,7 @@ def graph(
     device: Device = "cpu",
 ) -> None:
     """Draw the graph of a document with its link weights before and after refinement."""
+    from unshuffle.cli.progress import spinner
     from unshuffle.cli.reading import Reading
     from unshuffle.cli.writing import write_pieces
 
@@ -55,8 +56,9 @@ def graph(
             typer.echo(
                 "unshuffle: shared words by rule. For nouns and roles: pip install 'unshuffle[parse]'.", err=True
             )
-    (document,) = orderer.parser.mentions(documents)
-    drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
+    with spinner("Drawing"):
+        (document,) = orderer.parser.mentions(documents)
+        drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
     if kind == ".png" and out is not None:
         from unshuffle.drawing.png import write_png
         from unshuffle.storage.files import write_whole

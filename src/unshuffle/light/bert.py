@@ -49,9 +49,9 @@ class BertLayers:
         between: NDArray[np.float32] | None = None,
     ) -> None:
         """`names`: prefixes of the layers' weights; `between`: (layers, heads) bias of attention between sentences."""
-        self._make = lambda: _Builder(shape, weights, int8=int8)
+        self._shape, self._weights, self._int8 = shape, weights, int8
         self._threads, self._names, self._between = threads, names, between
-        builder = self._make()
+        builder = self._builder()
         self._session = _session(builder.all_layers(names, between), builder.tensors, threads)
         self._one_by_one: list[tuple[Any, Any]] = []
 
@@ -89,9 +89,12 @@ class BertLayers:
             states = np.concatenate(blocks)
         return states
 
+    def _builder(self) -> _Builder:
+        return _Builder(self._shape, self._weights, int8=self._int8)
+
     def _layer_sessions(self, number: int) -> tuple[Any, Any]:
         name, between = self._names[number], None if self._between is None else self._between[number]
-        project, attend = self._make(), self._make()
+        project, attend = self._builder(), self._builder()
         return (
             _session(project.projection_of(name), project.tensors, self._threads),
             _session(attend.block_of(name, between), attend.tensors, self._threads),

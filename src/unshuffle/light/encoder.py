@@ -50,12 +50,11 @@ class LightEncoder:
         self._segment = weights.floats(f"{MODEL}.embeddings.token_type_embeddings.weight")[0]
         layers = [f"{MODEL}.encoder.layer.{number}" for number in range(architecture["num_hidden_layers"])]
         alone = int(config["alone"]) if config["kind"] in TOGETHER else len(layers)
-        options = {"int8": int8, "threads": threads}
-        self._lower = BertLayers(shape, weights, layers[:alone], **options) if alone else None
+        self._lower = BertLayers(shape, weights, layers[:alone], int8=int8, threads=threads) if alone else None
         self._upper = None
         if alone < len(layers):
             between = BIAS_UNIT * weights.floats("sentence_encoder.apart")
-            self._upper = BertLayers(shape, weights, layers[alone:], between=between, **options)
+            self._upper = BertLayers(shape, weights, layers[alone:], int8=int8, threads=threads, between=between)
 
     def __call__(self, documents: Sequence[Sequence[NDArray[np.int64]]]) -> Rows:
         """Word-piece numbers of every sentence of every document -> (sentences, width)."""
@@ -70,7 +69,8 @@ class LightEncoder:
             states = _through(self._upper, states, np.array(sizes), sentence, self._budget)
         first = lengths.cumsum() - lengths
         if self._pool_first:
-            return states[first]
+            beginnings: Rows = states[first]
+            return beginnings
         # The mean leaves out the mark at the beginning, unless there is nothing else.
         total = np.add.reduceat(states, first, axis=0)
         rest = np.where(lengths[:, None] > 1, total - states[first], total)

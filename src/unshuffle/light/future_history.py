@@ -10,7 +10,7 @@ import numpy as np
 
 from unshuffle.light.pointer import Carry, PointerMemory, PointerWeights, Read, Rows
 from unshuffle.light.weights import Weights
-from unshuffle.search.contracts import Ints, Prefix
+from unshuffle.search.contracts import Ints, Memory, Prefix
 
 MODULES = 3
 """Future, history 1 and history 2, in this order."""
@@ -35,7 +35,7 @@ class FutureHistoryWeights(PointerWeights):
         last, before_last, later, earlier = (part.T for part in np.split(pair_key, 4, 1))
         self.last, self.before_last, self.later, self.earlier = last, before_last, later, earlier
 
-    def memory(self, read: Read) -> FutureHistoryMemory:
+    def memory(self, read: Read) -> Memory[Any]:
         """Everything that does not depend on what has been chosen."""
         return FutureHistoryMemory(self, read)
 

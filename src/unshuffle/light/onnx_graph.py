@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 OPERATORS = 20
 """Version of the standard operators: the first with Gelu."""
 FORMAT = 9
 """Version of the file format that goes with it."""
-KINDS = {np.float32: 1, np.uint8: 2, np.int8: 3, np.int64: 7}
+KINDS: dict[type, int] = {np.float32: 1, np.uint8: 2, np.int8: 3, np.int64: 7}
 """Numbers of the element types."""
 EXTERNAL = 1
 
@@ -37,7 +39,7 @@ class OnnxGraph:
         self._tensors[name] = b"".join([*fields, _message(13, place), _number(14, EXTERNAL)])
         return name
 
-    def constant(self, value: np.ndarray) -> str:
+    def constant(self, value: NDArray[Any]) -> str:
         """A small tensor that is part of the graph."""
         name = f"constant{len(self._tensors)}"
         self._tensors[name] = _tensor(value) + _text(8, name)
@@ -89,7 +91,7 @@ def _attribute(name: str, value: Attribute) -> bytes:
     return _text(1, name) + b"".join(_number(8, each) for each in value) + _number(20, 7)
 
 
-def _tensor(value: np.ndarray) -> bytes:
+def _tensor(value: NDArray[Any]) -> bytes:
     sizes = b"".join(_number(1, size) for size in value.shape)
     return sizes + _number(2, KINDS[value.dtype.type]) + _message(9, np.ascontiguousarray(value).tobytes())
 

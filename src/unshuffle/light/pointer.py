@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.light.weights import Weights
-from unshuffle.search.contracts import Ints, Prefix
+from unshuffle.search.contracts import Ints, Memory, Prefix
 
 Rows = NDArray[np.float32]
 
@@ -48,7 +49,7 @@ class PointerWeights:
         keys: Rows = np.concatenate([read.encoded, read.states], 1) @ self.key + self.key_bias
         return keys
 
-    def memory(self, read: Read) -> PointerMemory:
+    def memory(self, read: Read) -> Memory[Any]:
         """Everything that does not depend on what has been chosen."""
         return PointerMemory(self, read, self.keys(read))
 

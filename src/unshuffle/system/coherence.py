@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.graph.item import Item
-from unshuffle.result import Coherence, Move, Transition
+from unshuffle.result import SLIGHTLY, Coherence, Move, Transition
 from unshuffle.seeds import derived
 from unshuffle.steps import Steps
 from unshuffle.system.contracts import OrderingModel, Reading
@@ -48,6 +48,8 @@ def coherence_steps(model: OrderingModel, item: Item, *, seed: int = 0) -> Steps
     given: Order = tuple(np.argsort(hidden).tolist())
     choices = reading.choices([given])[0]
     total = float(choices.sum())
+    swapped = (*given[:-2], given[-1], given[-2])
+    last = 1 / (1 + math.exp(min(float(reading.choices([swapped]).sum()) - total, 700.0)))
     others = list(_other_orders(given, seed))
     moves = list(_moves(size, choices))
     gains = (yield from _totals(reading, [_moved(given, move) for move in moves])) - total
@@ -58,12 +60,12 @@ def coherence_steps(model: OrderingModel, item: Item, *, seed: int = 0) -> Steps
         log_probability=total,
         percentile=percentile,
         transitions=tuple(
-            Transition(place, place + 1, math.exp(choice)) for place, choice in enumerate(choices[1:].tolist())
+            Transition(place, place + 1, score) for place, score in enumerate([*np.exp(choices[1:-1]).tolist(), last])
         ),
         moves=tuple(
             Move(sentence=moves[which][0], to=moves[which][1], gain=float(gains[which]))
             for which in best
-            if gains[which] > EQUAL
+            if gains[which] >= SLIGHTLY
         ),
     )
 

@@ -117,7 +117,8 @@ class LightModel:
         sizes: Ints = np.array([len(item.words) for item in items], np.int64)
         encoded = self.encoder([item.words for item in items])
         total = np.add.reduceat(encoded, sizes.cumsum() - sizes, axis=0)
-        return LightReading(Read(sizes, encoded, encoded, total / sizes[:, None].astype(np.float32)), self.decoder)
+        documents = (total / sizes[:, None]).astype(np.float32)
+        return LightReading(Read(sizes, encoded, encoded, documents), self.decoder)
 
 
 def _graph(system: Mapping[str, Any], folder: Path) -> GraphConfig:

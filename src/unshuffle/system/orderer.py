@@ -62,12 +62,7 @@ class Orderer:
         takes the light one where it serves. `threads`: of the light runtime; those of torch are the program's choice.
         """
         model = load(str(name), runtime=runtime, device=device, precision=precision, threads=threads)
-        wanted = model.wanted_parser
-        if parser is None and wanted not in TRUSTED_PARSERS:
-            raise ConfigError(
-                f"{name}: the model asks for the parser '{wanted}'. If you trust it, say --parser {wanted}."
-            )
-        return cls(model, parser=load_parser(parser, allow_path=True) if parser else None)
+        return cls(model, parser=trusted_parser(model, parser))
 
     def uncalibrated(self) -> Orderer:
         """The same model without its calibration, to fit another."""
@@ -205,3 +200,13 @@ class Orderer:
             assembled(item, best, rounds, n_best=options.n_best, calibration=self.calibration)
             for item, best, rounds in zip(items, found, reading.rounds(), strict=True)
         ]
+
+
+def trusted_parser(model: OrderingModel, named: str | None) -> Parser | None:
+    """The parser that the user names, or None for the model's own where that can be trusted."""
+    if named is None and model.wanted_parser not in TRUSTED_PARSERS:
+        raise ConfigError(
+            f"{model.name}: the model asks for the parser '{model.wanted_parser}'. "
+            f"If you trust it, say --parser {model.wanted_parser}."
+        )
+    return load_parser(named, allow_path=True) if named else None
