@@ -271,7 +271,7 @@ def test_a_full_disk_while_saving_is_one_line_and_mixes_nothing(
 
 
 def test_shipped_models_are_found_by_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unshuffle.system.folder.MODELS", tmp_path)
+    monkeypatch.setattr("unshuffle.system.description.MODELS", tmp_path)
     (tmp_path / "default").mkdir()
     (tmp_path / "default" / "config.json").write_text("{}")
     assert find_folder("default") == tmp_path / "default"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ class FutureHistoryWeights(PointerWeights):
     """The decoder's weights, unpacked once per model; linear maps that follow each other are multiplied."""
 
     def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
-        super().__init__(weights)
+        super().__init__(weights, config)
         get = weights.floats
         self.divide_by_left = config["divide"] == "left"
         self.ones = np.split(get("decoder.networks.from_one.weight").T, MODULES, 1)
@@ -34,6 +34,20 @@ class FutureHistoryWeights(PointerWeights):
             self.key, self.key_bias = self.key @ from_sentences.T, from_sentences @ self.key_bias
         last, before_last, later, earlier = (part.T for part in np.split(pair_key, 4, 1))
         self.last, self.before_last, self.later, self.earlier = last, before_last, later, earlier
+
+    @classmethod
+    def shapes(cls, config: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The tensors that a model folder must have, by name."""
+        yield from super().shapes(config, width)
+        attention, pair = int(config["attention_width"]) or width, int(config["pair_width"])
+        yield "decoder.networks.from_one.weight", (MODULES * 2 * width, width)
+        yield "decoder.networks.from_other.weight", (MODULES * 2 * width, width)
+        for number in range(MODULES):
+            yield f"decoder.networks.second.{number}.weight", (pair, 2 * width)
+            yield f"decoder.networks.heads.{number}.weight", (2, pair)
+        yield "decoder.pair_key.weight", (attention, 4 * (pair + 2))
+        if config["keys"] == "concatenate":
+            yield "decoder.merge.weight", (attention, 2 * attention)
 
     def memory(self, read: Read) -> Memory[Any]:
         """Everything that does not depend on what has been chosen."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,7 @@ class Carry:
 class PointerWeights:
     """The decoder's weights, unpacked once per model."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
         get = weights.floats
         self.from_input = get("decoder.lstm.weight_ih_l0").T
         self.recurrent = np.ascontiguousarray(get("decoder.lstm.weight_hh_l0").T)
@@ -43,6 +44,20 @@ class PointerWeights:
         self.query, self.query_bias = get("decoder.query.weight").T, get("decoder.query.bias")
         self.score, self.score_bias = get("decoder.score.weight")[0], get("decoder.score.bias")
         self.key, self.key_bias = get("decoder.key.weight").T, get("decoder.key.bias")
+
+    @classmethod
+    def shapes(cls, config: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The tensors that a model folder must have, by name."""
+        attention = int(config["attention_width"]) or width
+        yield "decoder.query.weight", (attention, width)
+        yield "decoder.query.bias", (attention,)
+        yield "decoder.score.weight", (1, attention)
+        yield "decoder.score.bias", (1,)
+        yield "decoder.key.weight", (attention, 2 * width)
+        yield "decoder.key.bias", (attention,)
+        for name in ("ih", "hh"):
+            yield f"decoder.lstm.weight_{name}_l0", (4 * width, width)
+            yield f"decoder.lstm.bias_{name}_l0", (4 * width,)
 
     def keys(self, read: Read) -> Rows:
         """(sentences, attention)."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from unshuffle.errors import ConfigError
 from unshuffle.light.encoder import MODEL, TOGETHER
-from unshuffle.light.future_history import MODULES
+from unshuffle.light.systems import DECODERS
 from unshuffle.light.weights import SCALE, Weights
 
 Shape = tuple[int, ...]
@@ -40,26 +40,7 @@ def _expected(system: Mapping[str, Any], words: int) -> Iterator[tuple[str, Shap
     yield from _encoder(system["sentence_encoder"], words)
     width = int(system["sentence_encoder"]["architecture"]["hidden_size"])
     decoder = system["decoder"]
-    attention = int(decoder["attention_width"]) or width
-    yield from _linear("decoder.query", width, attention)
-    yield from _linear("decoder.score", attention, 1)
-    yield "decoder.lstm.weight_ih_l0", (4 * width, width)
-    yield "decoder.lstm.weight_hh_l0", (4 * width, width)
-    yield "decoder.lstm.bias_ih_l0", (4 * width,)
-    yield "decoder.lstm.bias_hh_l0", (4 * width,)
-    if decoder["kind"] == "pointer" or decoder["keys"] != "pair":
-        yield from _linear("decoder.key", 2 * width, attention)
-    if decoder["kind"] != "future_history":
-        return
-    pair = int(decoder["pair_width"])
-    yield "decoder.networks.from_one.weight", (MODULES * 2 * width, width)
-    yield "decoder.networks.from_other.weight", (MODULES * 2 * width, width)
-    for number in range(MODULES):
-        yield f"decoder.networks.second.{number}.weight", (pair, 2 * width)
-        yield f"decoder.networks.heads.{number}.weight", (2, pair)
-    yield "decoder.pair_key.weight", (attention, 4 * (pair + 2))
-    if decoder["keys"] == "concatenate":
-        yield "decoder.merge.weight", (attention, 2 * attention)
+    yield from DECODERS[decoder["kind"]].shapes(decoder, width)
 
 
 def _encoder(config: Mapping[str, Any], words: int) -> Iterator[tuple[str, Shape]]:

@@ -49,6 +49,9 @@ def read_description(name: str) -> FolderDescription:
     for part in ("system", "parser", "sha256"):
         if not isinstance(described.get(part, {}), dict):
             raise ConfigError(f"{folder}/config.json: '{part}' is not a table. Download the model folder again.")
+    tables = [table for table in described["system"].values() if isinstance(table, dict)]
+    if any(table.get("source") for table in tables):  # it may be a module to import or a hub to ask
+        raise ConfigError(f"{folder}/config.json: 'source' names weights elsewhere. Give a folder with its own.")
     files.hashes = {str(file): str(digest) for file, digest in described.get("sha256", {}).items()}
     parser = {str(key): str(value) for key, value in described.get("parser", {}).items()}
     return FolderDescription(str(described.get("name", folder.name)), described["system"], parser, files)

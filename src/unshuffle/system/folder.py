@@ -104,10 +104,6 @@ def describe(name: str) -> Description:
     """The model of a folder without its weights."""
     described = read_description(name)
     config = SystemConfig.read(described.system)
-    if any(part.source for part in config.parts().values()):  # it may be a module to import or a hub to ask
-        raise ConfigError(
-            f"{described.files.folder}/config.json: 'source' names weights elsewhere. Give a folder with its own."
-        )
     return Description(described.name, config, described.parser, described.files)
 
 

@@ -16,10 +16,10 @@ from unshuffle.graph.build import GraphConfig
 from unshuffle.graph.item import Item
 from unshuffle.graph.prepare import TOKENIZER, Preparer
 from unshuffle.light.encoder import LightEncoder
-from unshuffle.light.future_history import FutureHistoryWeights
 from unshuffle.light.pointer import PointerWeights, Read
 from unshuffle.light.reading import LightReading
 from unshuffle.light.shapes import check_shapes
+from unshuffle.light.systems import DECODERS
 from unshuffle.light.weights import SCALE, Weights
 from unshuffle.search.contracts import Ints
 from unshuffle.storage.files import read_arrays
@@ -64,11 +64,7 @@ class LightModel:
             preparer=Preparer(tokenizer=tokenizer, config=_graph(system, folder)),
             parser=described.parser,
             encoder=LightEncoder(system["sentence_encoder"], weights, int8=int8, threads=threads),
-            decoder=(
-                FutureHistoryWeights(weights, decoder)
-                if decoder["kind"] == "future_history"
-                else PointerWeights(weights)
-            ),
+            decoder=DECODERS[decoder["kind"]](weights, decoder),
             parameters=sum(value.size for name, value in weights.stored.items() if not name.endswith(SCALE)),
             calibration=calibration,
             card=card,
