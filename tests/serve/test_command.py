@@ -9,7 +9,6 @@ import typer
 from typer.testing import CliRunner
 
 import unshuffle.serve.run
-import unshuffle.system.orderer
 from tests.serve.fake import EXAMPLES, FakeOrderer
 from unshuffle.cli.exercise import exercise
 from unshuffle.cli.serve import read_limits, serve
@@ -25,9 +24,7 @@ runner = CliRunner()
 @pytest.fixture(autouse=True)
 def fake_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UNSHUFFLE_TOKEN", raising=False)
-    monkeypatch.setattr(
-        unshuffle.system.orderer.Orderer, "from_pretrained", classmethod(lambda *_, **__: FakeOrderer())
-    )
+    monkeypatch.setattr("unshuffle.cli.models.load_orderer", lambda *_, **__: FakeOrderer())
 
 
 @pytest.fixture

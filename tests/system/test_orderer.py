@@ -146,7 +146,7 @@ def test_what_is_not_read_is_told_once(orderer: Orderer, caplog: pytest.LogCaptu
     for _ in range(2):
         fresh.order(["A start.", long])
     (told,) = [record.getMessage() for record in caplog.records if "is left out" in record.getMessage()]
-    assert "number 2" in told
+    assert "512 word pieces" in told
 
 
 def test_what_is_no_document_is_refused(orderer: Orderer) -> None:

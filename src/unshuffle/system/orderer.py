@@ -173,15 +173,9 @@ class Orderer:
         """What the network reads of a document; where that is not all of it, the user is told once."""
         item = self.model.preparer.item(document)
         longest = self.model.longest
-        cut = next((number for number, words in enumerate(item.words, 1) if len(words) >= longest), None)
-        if cut is not None and not self._told_of_cuts:
+        if not self._told_of_cuts and any(len(words) >= longest for words in item.words):
             self._told_of_cuts = True
-            log.warning(
-                "document '%s': the model reads %d word pieces of a sentence; what number %d has beyond is left out.",
-                document.id,
-                longest,
-                cut,
-            )
+            log.warning("The model reads %d word pieces of a sentence; the middle of longer ones is left out.", longest)
         return item
 
     def _parsed(self, documents: list[Document]) -> Iterable[Document]:
