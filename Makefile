@@ -68,6 +68,7 @@ audit: $(CREATED) ## Look for known holes in the pinned packages (asks an adviso
 docs: $(CREATED) ## Build the documentation into site/
 	$(PIP_INSTALL) -e '.[docs]'
 	$(BIN)/zensical build
+	find research/results -name '*.svg' | tar -cf - -T - | tar -xf - -C site  # plots that pages show
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist site faults.json .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage

@@ -28,7 +28,7 @@ MAIN = RESULTS / "main"
 OTHER_SETS = {"acl": "ACL", "arxiv": "arXiv", "roc": "ROCStories", "sind": "SIND"}
 USES = {
     "results are used unseen (indexing, training data)": 0.9,
-    'chunks handed to a language model; this is `"auto"`': 0.8,
+    'chunks handed to a language model (what `"auto"` aims at)': 0.8,
     "suggestions that a person accepts or rejects": 0.7,
 }
 """How many pairs should be right on average for each use."""
