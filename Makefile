@@ -7,8 +7,8 @@ SHELL := bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := train,bert,plot,topics,exercises,serve
-TEST_EXTRAS := $(EXTRAS),sklearn,onnx,hub-data,langchain,llama-index,ray,dev
+EXTRAS := train,parse,parquet,bert,plot,topics,exercises,serve
+TEST_EXTRAS := $(EXTRAS),sklearn,hub-data,langchain,llama-index,ray,dev
 SPARK_EXTRAS := $(TEST_EXTRAS),spark
 WORKERS ?= 2
 PYTEST_ARGS ?= -m "not slow"
@@ -28,6 +28,7 @@ LOCK = $(BIN)/uv pip compile -q --python-version 3.11 --generate-hashes --no-ann
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 REQUIREMENTS := pyproject.toml research/pyproject.toml constraints.txt $(wildcard locks/*.txt)
 CREATED := $(VENV)/.created
+CORE := $(VENV)/.core
 RUNNING := $(VENV)/.running
 TESTING := $(VENV)/.testing
 SPARK := $(VENV)/.spark
@@ -40,7 +41,7 @@ help: ## Print this table
 
 setup: $(RUNNING) ## Make .venv with the product and the laboratory (research/)
 
-demo: setup ## Put the sentences of examples/shuffled.txt in order
+demo: $(CORE) ## Put the sentences of examples/shuffled.txt in order
 	@$(BIN)/unshuffle order examples/shuffled.txt
 
 test: lint types flow pytest ## All gates: lint, types, import contract, tests (PYTEST_ARGS= for the slow ones too)
@@ -101,6 +102,7 @@ docs: $(CREATED) ## Build the documentation into site/
 	$(PIP_INSTALL) torch
 	$(OWN)
 	$(BIN)/zensical build
+	find research/results -name '*.svg' | tar -cf - -T - | tar -xf - -C site  # plots that pages show
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist site faults.json .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
@@ -108,6 +110,10 @@ clean: ## Remove what the other targets made
 
 $(CREATED):
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(CORE): $(CREATED) $(REQUIREMENTS)
+	$(PIP_INSTALL) -e .
 	@touch $@
 
 $(RUNNING): $(CREATED) $(REQUIREMENTS)

@@ -1,6 +1,6 @@
-"""Takes the pictures of the page that the README shows: light, dark, phone and exercise.
+"""Takes the pictures of the page that the README shows: light, dark, phone, draft, compare and exercise.
 
-Run a service first, then: python -m unshuffle_research.screenshots --url http://127.0.0.1:8000 --out docs/images
+Start `unshuffle serve` first, then: python -m unshuffle_research.screenshots
 """
 
 from __future__ import annotations
@@ -25,39 +25,44 @@ PHONE: dict[str, Any] = {
 def main(
     url: Annotated[str, typer.Option(help="Where the service listens.")] = "http://127.0.0.1:8000",
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("docs/images"),
-    example: Annotated[str, typer.Option(help="Which example to order.")] = "An abstract",
+    example: Annotated[str, typer.Option(help="Which example to show.")] = "A story",
 ) -> None:
     """Take all pictures."""
     out.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
         for scheme in ("light", "dark"):
-            page = _ordered(browser, url, example, {**WIDE, "color_scheme": scheme})
+            page = _picked(browser, url, "order", example, {**WIDE, "color_scheme": scheme})
             page.screenshot(path=out / f"page-{scheme}.png", full_page=True)
-        page = _ordered(browser, url, example, {**PHONE, "color_scheme": "light"})
-        page.locator("#graph-card").scroll_into_view_if_needed()
-        page.evaluate("document.getElementById('graph-card').scrollIntoView()")
-        page.wait_for_timeout(300)
+        page = _picked(browser, url, "order", example, {**PHONE, "color_scheme": "light"})
+        page.evaluate("document.getElementById('result').scrollIntoView()")
         page.screenshot(path=out / "page-phone.png")
-        page = browser.new_context(**WIDE).new_page()
-        page.goto(f"{url}/#exercise")
-        page.click(f"#exercise-examples >> text={example}")
-        page.wait_for_selector("#sheet:not([hidden])")
-        page.evaluate("scrollTo(0, 0)")
-        page.screenshot(path=out / "page-exercise.png")
+        for tab in ("draft", "compare", "exercise"):
+            page = _picked(browser, url, tab, example, WIDE)
+            if tab == "draft" and page.locator("#passage .movable").count():
+                page.locator("#passage .movable").first.hover()
+            page.screenshot(path=out / f"page-{tab}.png", full_page=tab == "compare")
         browser.close()
 
 
-def _ordered(browser: Browser, url: str, example: str, options: dict[str, Any]) -> Page:
-    """The page with an example in order."""
+BUTTONS = {
+    "order": "#examples",
+    "draft": "#draft-examples",
+    "compare": "#compare-examples",
+    "exercise": "#exercise-examples",
+}
+RESULTS = {"order": "#result", "draft": "#draft-result", "compare": "#compare-result", "exercise": "#sheet"}
+
+
+def _picked(browser: Browser, url: str, tab: str, example: str, options: dict[str, Any]) -> Page:
+    """A tab of the page after an example was picked, its answer shown and everything at rest."""
     page = browser.new_context(**options).new_page()
-    page.goto(url)
-    page.click(f"#examples >> text={example}")
-    page.wait_for_selector("#sentences li .step.named")
-    page.wait_for_timeout(600)
+    page.goto(f"{url}/#{tab}")
+    page.click(f"{BUTTONS[tab]} >> text={example}")
+    page.wait_for_selector(f"{RESULTS[tab]}:not([hidden])")
     page.mouse.move(0, 0)
-    page.evaluate("scrollTo(0, 0)")
-    page.wait_for_timeout(600)
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+    page.wait_for_timeout(1200)
     return page
 
 

@@ -148,7 +148,16 @@ class Transition:
     first: int
     second: int
     score: float
-    """The model's probability of choosing `second` next among all that are left, given what was read so far."""
+    """The model's probability of choosing `second` next among all that are left, given what was read so far.
+
+    For the last sentence, which is the only one left, the chance that the last two are not the other way round.
+    """
+
+
+SLIGHTLY, CLEARLY = 0.7, 2.3
+"""Gains in log-probability from which on a move is offered (odds of 2 to 1), and is called clear (10 to 1)."""
+WELL, POORLY = 95.0, 75.0
+"""Percentiles from which on a text reads well, and below which its order is much like others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +169,11 @@ class Move:
     """The place, from 0, at which the sentence stands afterwards."""
     gain: float
     """How much higher the log-probability of the order is then."""
+
+    @property
+    def words(self) -> str:
+        """The gain as people say it."""
+        return "clearly better" if self.gain >= CLEARLY else "slightly better"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +193,19 @@ class Coherence:
     transitions: tuple[Transition, ...]
     """One for each sentence after the first."""
     moves: tuple[Move, ...]
-    """The single moves that would improve the order most, best first, at most three.
+    """The single moves that would improve the order most, best first, at most three, and only those worth making.
 
     Every move is tried; in texts of more than 24 sentences only short ones of the sentences that fit worst.
     """
+
+    @property
+    def verdict(self) -> str:
+        """The figures as people say them; never sure of an order that a move would improve."""
+        if any(move.gain >= CLEARLY for move in self.moves):
+            return "one step is clearly out of place" if len(self.moves) == 1 else "some steps seem out of place"
+        if self.percentile >= WELL:
+            return "reads well" if not self.moves else "reads well; a small change might help"
+        return "reads much like any other order" if self.percentile < POORLY else "reads fairly well"
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""

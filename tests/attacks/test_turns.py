@@ -29,10 +29,10 @@ class Recorder(FakeOrderer):
         super().__init__(**options)
         self.calls: list[list[str]] = []
 
-    def order_many(self, documents: Any, **options: Any) -> Any:
+    def order_many(self, documents: Any, options: OrderOptions | None = None, *, batch_size: int = 32) -> Any:
         documents = list(documents)
         self.calls.append([document.id for document in documents])
-        return super().order_many(documents, **options)
+        return super().order_many(documents, options, batch_size=batch_size)
 
 
 def with_batcher(
@@ -51,8 +51,11 @@ def with_batcher(
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    while not condition():
+    for _ in range(10_000):
+        if condition():
+            return
         await asyncio.sleep(0.001)
+    raise AssertionError("it never came to that")
 
 
 @pytest.mark.parametrize("hostile", [1, 8])

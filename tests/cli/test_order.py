@@ -90,7 +90,7 @@ def test_constraints_hold(run: Run, model: Path) -> None:
         (["--before", "0-1"], "expected two numbers"),
         (["--fixed", "x:1"], "expected two numbers"),
         (["--before", "0,9"], "3 sentences"),
-        (["--before", "0,1", "--before", "1,0"], "circle"),
+        (["--before", "0,1", "--before", "1,0"], "cycle"),
         (["--beam", "0"], "--beam"),
         (["--keep-if-unsure", "2"], "keep_if_unsure is 2.0"),
         (["--keep-if-unsure", "high"], "--keep-if-unsure high"),

@@ -23,13 +23,14 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_score_speaks_to_people_and_to_programs(run: Run, model: Path) -> None:
     text = run("score", "-m", model, stdin=STORY).out
-    assert "% of other orders" in text and re.search(r"3 → 4\s+1\.00", text)
+    assert "% of other orders" in text and re.search(r"3 → 4\s+[01]\.\d\d", text)
     found = json.loads(run("score", "-m", model, "-f", "json", stdin=STORY).out)
     assert {"id", "probability", "log_probability", "percentile", "transitions", "moves"} == set(found)
     assert len(found["transitions"]) == 3
     assert "no other order" in run("score", "-m", model, stdin=STORIES[0][0]).out
     paragraphs = run("score", "-m", model, "--unit", "paragraph", stdin="\n\n".join(reversed(STORIES[0]))).out
-    assert "better: paragraph" in paragraphs and "sentence" not in paragraphs
+    assert "position" in paragraphs or "no single move" in paragraphs
+    assert "sentence" not in paragraphs
 
 
 def test_systems_lists_every_row(run: Run) -> None:
@@ -96,6 +97,9 @@ def test_fine_tune_makes_a_model_and_says_what_it_gained(run: Run, model: Path, 
     found = json.loads(answer.out.splitlines()[-1])
     assert found["documents"] == 43 and found["held_out"] == 5
     assert {"tau", "pmr", "acc_micro"} <= set(found["before"]) & set(found["after"])
+    for part in (found, found["test"]):
+        gain, lower, upper = part["gain"]["tau"]
+        assert gain == pytest.approx(part["after"]["tau"] - part["before"]["tau"], abs=0.01) and lower <= gain <= upper
     (written,) = (tmp_path / "figures").glob("*.json")
     result = json.loads(written.read_text())
     assert result["test"] == found["test"]["after"] and result["notes"]["before"] == found["test"]["before"]
@@ -106,6 +110,21 @@ def test_fine_tune_makes_a_model_and_says_what_it_gained(run: Run, model: Path, 
     assert "Fine-tuned" in (out / "README.md").read_text()
     assert "a model is there already" in run("fine-tune", corpus, *options).err
     assert not (out / "stages").exists()
+
+
+def test_fine_tune_shows_before_after_and_the_interval_of_the_gain(
+    run: Run, model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("lightning_fabric")
+    from unshuffle.evaluation.intervals import gains
+    from unshuffle.evaluation.predict import Prediction, figures
+    from unshuffle.training.adaptation import FineTuned
+
+    old, new = (tuple(Prediction(str(one), 0, order) for one in range(9)) for order in ((1, 0, 2), (0, 1, 2)))
+    report = FineTuned(figures(old), figures(new), 40, 9, True, None, gains(old, new))
+    monkeypatch.setattr("unshuffle.training.finetune.fine_tuned", lambda *given: report)
+    shown = run("fine-tune", corpus, "--from", model, "--out", tmp_path / "x").out
+    assert re.search(r"pmr +0\.00 +100\.00 +\+100\.00 +100\.00 to 100\.00", shown)
 
 
 def test_a_resumed_fine_tuning_counts_the_minutes_of_all_its_calls(
@@ -148,10 +167,11 @@ def test_train_takes_a_transformer_from_a_folder(run: Run, corpus: Path, tmp_pat
     pytest.importorskip("transformers")
     data, encoder = tmp_path / "data", tiny_transformer(tmp_path / "encoder")
     data.mkdir()
-    for split in ("train", "valid"):
+    for split in ("train", "valid", "test"):
         (data / f"{split}.jsonl").write_text("\n".join(corpus.read_text().splitlines()[:8]))
     options = ("train", "--system", "ranktxnet", "--data", data, "--set", "training.epochs=1")
-    assert run(*options, "--out", tmp_path / "model", "--encoder", encoder).code == 0
+    trained = run(*options, "--out", tmp_path / "model", "--encoder", encoder)
+    assert trained.code == 0 and re.search(r"tau +-?\d+\.\d\d +-?\d+\.\d\d to -?\d+\.\d\d", trained.out)
     kept = json.loads((tmp_path / "model" / "config.json").read_text())
     assert str(encoder) not in json.dumps(kept)  # the folder holds the weights
     own = json.loads((encoder / "config.json").read_text())["hidden_size"]

@@ -84,7 +84,8 @@ def test_a_command_imports_no_other_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.splitlines()[-1].split()[1:]
-    assert sorted(loaded) == ["unshuffle.cli.commands", "unshuffle.cli.options", "unshuffle.cli.order"]
+    own = ("commands", "examples", "options", "order", "parameters")
+    assert sorted(loaded) == [f"unshuffle.cli.{name}" for name in own]
 
 
 def test_parts_that_cannot_be_imported_are_a_warning(install, caplog: pytest.LogCaptureFixture) -> None:  # noqa: ANN001
@@ -97,8 +98,9 @@ def test_parts_that_cannot_be_imported_are_a_warning(install, caplog: pytest.Log
 
 def test_a_part_cannot_take_the_place_of_another(install, caplog: pytest.LogCaptureFixture) -> None:  # noqa: ANN001
     code = (
-        "from unshuffle.encoders.contracts import paragraph_encoders\n\n"
-        "@paragraph_encoders.register('grn', dict)\nclass Mine: ...\n"
+        "from unshuffle.encoders.contracts import ParagraphEncoder, paragraph_encoders\n"
+        "from unshuffle.parts.config import PartConfig\n\n"
+        "@paragraph_encoders.register('grn', PartConfig)\nclass Mine(ParagraphEncoder): ...\n"
     )
     install("usurper", "unshuffle.parts", "usurper = usurper", code)
     before = paragraph_encoders.read({"kind": "grn"})

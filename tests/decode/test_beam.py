@@ -8,20 +8,20 @@ import torch
 
 from tests.decode.paragraphs import batch, paragraphs
 from tests.oracles.constraints import keeps
-from unshuffle.decode.contracts import Search
-from unshuffle.decode.search.allowed import allowed_orders, constraints_of
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys, content_ranks
 from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
 from unshuffle.errors import ConfigError
 from unshuffle.rank import Constraints
+from unshuffle.search.allowed import allowed_orders, constraints_of
+from unshuffle.search.contracts import Ints, Search
 
 
-def tables(sizes: list[int], seed: int = 0) -> tuple[TableMemory, torch.Tensor, torch.Tensor]:
+def tables(sizes: list[int], seed: int = 0) -> tuple[TableMemory, torch.Tensor, Ints]:
     longest = max(sizes)
     generator = torch.Generator().manual_seed(seed)
     table = torch.randn(len(sizes), longest, longest, generator=generator, dtype=torch.float64) * 2
-    content = torch.stack([torch.randperm(longest, generator=generator) for _ in sizes])
+    content = torch.stack([torch.randperm(longest, generator=generator) for _ in sizes]).numpy()
     return TableMemory(table), torch.tensor(sizes), content
 
 
@@ -48,7 +48,7 @@ def test_the_greedy_bound_loses_nothing() -> None:
 
 def test_equal_scores_fall_by_content() -> None:
     sizes = torch.tensor([4, 4])
-    content = torch.tensor([[2, 0, 3, 1], [0, 1, 2, 3]])
+    content = np.array([[2, 0, 3, 1], [0, 1, 2, 3]])
     memory = TableMemory(torch.zeros(2, 1, 4))
     for search in (Search(beam=1), Search(beam=3), Search(beam=24), Search(beam=24, keep=2)):
         first, second = beam_search(memory, sizes, search, content)
@@ -77,7 +77,7 @@ RULES = [
 @pytest.mark.parametrize("rules", RULES[1:])
 def test_under_constraints_every_allowed_order_is_found_and_no_other(rules: Constraints) -> None:
     memory, sizes, content = tables([5])
-    allowed = allowed_orders([rules], sizes)
+    allowed = allowed_orders([rules], sizes.tolist())
     (found,) = beam_search(memory, sizes, Search(beam=200, keep=200, allowed=allowed), content)
     kept = [order for order in permutations(range(5)) if keeps(order, rules)]
     assert sorted(found.orders) == kept
@@ -95,7 +95,7 @@ def test_no_beam_is_so_narrow_that_constraints_lead_it_into_a_dead_end(seed: int
         fixed=tuple((int(place), int(goal[place])) for place in places),
     )
     memory, sizes, content = tables([size, 3], seed)
-    allowed = allowed_orders([rules, None], sizes)
+    allowed = allowed_orders([rules, None], sizes.tolist())
     for search in (Search(beam=1, allowed=allowed), Search(beam=4, allowed=allowed), Search(2, 2, allowed)):
         found = beam_search(memory, sizes, search, content)[0]
         assert found.orders

@@ -17,10 +17,11 @@ from tests.decode.paragraphs import (
     random_orders,
 )
 from tests.oracles.constraints import keeps
-from unshuffle.decode.contracts import Gold, Search, decoders
-from unshuffle.decode.search.allowed import allowed_orders
+from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.metrics import tau
 from unshuffle.rank import Constraints
+from unshuffle.search.allowed import allowed_orders
+from unshuffle.search.contracts import Search
 
 NAMES = list(CONFIGS)
 LINEAR = {"pairs-antisymmetric", "pairs-encoded"}
@@ -185,7 +186,7 @@ def test_constraints_are_kept(name: str, beam: int, keep: int) -> None:
     model = decoder(name, seed=14)
     parts = paragraphs([6, 3, 5, 4, 2], seed=15)
     states, graph = batch(parts)
-    allowed = allowed_orders(CONSTRAINTS, graph.sizes)
+    allowed = allowed_orders(CONSTRAINTS, graph.sizes.tolist())
     for some, part, found in zip(
         CONSTRAINTS, parts, model.search(states, graph, Search(beam=beam, keep=keep, allowed=allowed)), strict=True
     ):

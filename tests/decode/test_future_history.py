@@ -85,7 +85,7 @@ def test_all_steps_at_once_give_what_the_equations_give_one_by_one(name: str) ->
 def test_pairs_in_portions_give_the_same_tables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, given = decoder(name), batch(paragraphs([4, 1, 5, 2]))
     whole = model.memory(*given).tables
-    monkeypatch.setattr("unshuffle.decode.future_history.AT_ONCE", 3)
+    monkeypatch.setattr("unshuffle.decode.future_history.PAIRS_AT_ONCE", 3)
     portions = model.memory(*given).tables
     for field in ("future", "last", "before_last"):
         torch.testing.assert_close(getattr(portions, field), getattr(whole, field))

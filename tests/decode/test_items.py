@@ -7,10 +7,12 @@ import torch
 import unshuffle.decode
 import unshuffle.encoders  # noqa: F401  (both imports register the parts)
 from tests.decode.paragraphs import CONFIGS, TOPICS
-from unshuffle.decode.contracts import Found, Search, decoders
+from unshuffle.decode.contracts import decoders
 from unshuffle.encoders.contracts import Encoded, paragraph_encoders, sentence_encoders
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import collate
 from unshuffle.graph.build import Graph
+from unshuffle.graph.item import Item
+from unshuffle.search.contracts import Found, Search
 
 NAMES = [name for name in CONFIGS if name != "markers" and "encoded" not in name]
 

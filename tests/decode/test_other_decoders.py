@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from tests.decode.paragraphs import ENCODED, WIDTH, batch, decoder, paragraphs, random_orders
-from unshuffle.decode.contracts import Gold, Search, decoders
+from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.markers import MarkersConfig
 from unshuffle.decode.transformer_pointer import TransformerPointerConfig
 from unshuffle.errors import ConfigError, DataError
+from unshuffle.search.contracts import Search
 
 
 def test_the_highest_score_comes_first() -> None:

@@ -3,7 +3,8 @@
 import torch
 
 from tests.decode.paragraphs import ENCODED, WIDTH, batch, decoder, graph_of, paragraphs, random_orders
-from unshuffle.decode.contracts import Gold, Search
+from unshuffle.decode.contracts import Gold
+from unshuffle.search.contracts import Search
 
 
 def test_all_steps_at_once_give_what_the_equations_give_one_by_one() -> None:

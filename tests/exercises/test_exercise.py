@@ -63,7 +63,7 @@ def test_the_rival_is_named_and_explained(unsure: Unsure) -> None:
     assert exercise.rival.why == (
         f"The next best order is {' '.join(map(label, exercise.rival.order))} (38 %, the right one 40 %). "
         f"It swaps {first} and {second}. "
-        f"Looking at the two alone, the model doubts that {first} comes before {second}: it gives that 48 %."
+        f"The model gives {first} before {second} only 48 %."
     )
 
 

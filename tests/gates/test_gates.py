@@ -14,13 +14,14 @@ from torch import Tensor, nn
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import shared_model
-from unshuffle.decode.contracts import Search
 from unshuffle.encoders.contracts import Encoded
 from unshuffle.evaluation.predict import figures, predict
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import collate
+from unshuffle.graph.item import Item
 from unshuffle.metrics.orders import tau
 from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.refine.contracts import Refined
+from unshuffle.search.contracts import Search
 from unshuffle.system.folder import Model
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import system_names

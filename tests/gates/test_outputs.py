@@ -14,8 +14,9 @@ from torch import nn
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
-from unshuffle.decode.contracts import Gold, Search
+from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import collate
+from unshuffle.search.contracts import Search
 from unshuffle.system.rows import system_names
 
 OUTPUTS = Path(__file__).with_name("outputs.json")

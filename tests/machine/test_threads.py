@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from unshuffle.errors import ConfigError
+from unshuffle.machine import processors as machine
 from unshuffle.machine import threads
 from unshuffle.machine.threads import VARIABLE, use_threads
 
@@ -20,13 +21,14 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_small_network_takes_one_and_a_large_one_what_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "processors", lambda: 4)
-    monkeypatch.setattr(threads.os, "getloadavg", lambda: (1.2, 0.0, 0.0))
+    for module in (threads, machine):
+        monkeypatch.setattr(module, "processors", lambda: 4)
+    monkeypatch.setattr(machine.os, "getloadavg", lambda: (1.2, 0.0, 0.0))
     torch.set_num_threads(4)
     assert use_threads(large=True) == 3
     torch.set_num_threads(4)
     assert use_threads(large=False) == 1
-    monkeypatch.setattr(threads.os, "getloadavg", lambda: (9.0, 0.0, 0.0))
+    monkeypatch.setattr(machine.os, "getloadavg", lambda: (9.0, 0.0, 0.0))
     torch.set_num_threads(4)
     assert use_threads(large=True) == 1
 

@@ -37,9 +37,14 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 def test_torch_is_a_range_for_users_and_one_build_for_the_project() -> None:
-    (torch,) = (requirement for requirement in PROJECT["dependencies"] if name(requirement) == "torch")
+    (torch,) = (requirement for requirement in EXTRAS["train"] if name(requirement) == "torch")
     assert "==" not in torch
     assert pins()["torch"] == "2.13.0"
+
+
+def test_the_core_has_no_framework() -> None:
+    heavy = {"torch", "spacy", "transformers", "scipy", "pyarrow", "pydantic", "scikit-learn", "onnx"}
+    assert not heavy & {name(requirement) for requirement in PROJECT["dependencies"]}
 
 
 def test_all_means_every_extra_for_users() -> None:

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import unshuffle.serve
@@ -39,6 +40,7 @@ class FakeOrderer:
     """Answers like an `Orderer`; a sentence with the word "poison" makes it fail, "ambiguous" unsure."""
 
     name = "fake"
+    model = SimpleNamespace(large=False)
 
     def __init__(self, *, seconds_a_call: float = 0.0, seconds_a_document: float = 0.0) -> None:
         self.seconds_a_call = seconds_a_call

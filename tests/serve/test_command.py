@@ -9,7 +9,6 @@ import typer
 from typer.testing import CliRunner
 
 import unshuffle.serve.run
-import unshuffle.system.orderer
 from tests.serve.fake import EXAMPLES, FakeOrderer
 from unshuffle.cli.exercise import exercise
 from unshuffle.cli.serve import read_limits, serve
@@ -25,9 +24,7 @@ runner = CliRunner()
 @pytest.fixture(autouse=True)
 def fake_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UNSHUFFLE_TOKEN", raising=False)
-    monkeypatch.setattr(
-        unshuffle.system.orderer.Orderer, "from_pretrained", classmethod(lambda *_, **__: FakeOrderer())
-    )
+    monkeypatch.setattr("unshuffle.cli.models.load_orderer", lambda *_, **__: FakeOrderer())
 
 
 @pytest.fixture
@@ -78,7 +75,34 @@ def test_an_exercise_is_written_in_three_forms(tmp_path: Path) -> None:
 
 def test_an_ambiguous_paragraph_is_said_so() -> None:
     text = "One is 1. Two is 2. Three is 3. The ambiguous one is 4. Five is 5."
-    result = runner.invoke(app, ["exercise"], input=text)
+    result = runner.invoke(app, ["exercise", "--text", text])
     assert result.exit_code == 1
-    assert "ambiguous: another order reads almost as well. Try to" in result.stderr
-    assert runner.invoke(app, ["exercise", "--mend"], input=text).exit_code == 0
+    assert "The order is ambiguous: another order reads almost as well." in result.stderr
+    assert "The next best order is " in result.stderr and "Say --mend to do so, or --accept." in result.stderr
+    mended = runner.invoke(app, ["exercise", "--mend", "--text", text])
+    assert mended.exit_code == 0 and "Mended. Sentence" in mended.stderr and "--keep NUMBER" in mended.stderr
+    assert runner.invoke(app, ["exercise", "--accept", "--text", text]).exit_code == 0
+
+
+def test_a_sheet_and_its_key_are_files_of_their_own(tmp_path: Path) -> None:
+    sheet, key = tmp_path / "sheet.html", tmp_path / "key.txt"
+    options = ["--text", " ".join(EXAMPLES[0]["sentences"]), "--out", str(sheet), "--key", str(key), "--count", "2"]
+    assert runner.invoke(app, ["exercise", *options]).exit_code == 0
+    assert sheet.read_text().count("Name:") == 2 and "Answer key" not in sheet.read_text()
+    assert "Answer key 2" in key.read_text() and "Name:" not in key.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        (["--accept", "--mend"], "Give one of the two"),
+        (["--keep", "1"], "Say --mend as well"),
+        (["--mend", "--keep", "9"], "no sentence 9"),
+        (["--out", "sheet.odt"], "does not tell the format"),
+        (["--format", "moodle", "--key", "key.txt"], "Leave --key out"),
+    ],
+)
+def test_wrong_options_of_an_exercise_are_named(options: list[str], wrong: str) -> None:
+    text = "One is 1. Two is 2. Three is 3. The ambiguous one is 4. Five is 5."
+    result = runner.invoke(app, ["exercise", "--text", text, *options])
+    assert isinstance(result.exception, ConfigError) and wrong in str(result.exception)

@@ -92,7 +92,7 @@ def test_what_is_known_beforehand_holds(
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ({"before": [[0, 1], [1, 0]]}, "circle"),
+        ({"before": [[0, 1], [1, 0]]}, "cycle"),
         ({"before": [[0, 9]]}, "there are 4 sentences"),
         ({"before": [[0, 1, 2]]}, "before[0]"),
         ({"before": "0,1"}, "before"),

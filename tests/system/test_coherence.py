@@ -13,12 +13,12 @@ from tests.fixtures.tiny import tiny_model
 from unshuffle.decode.contracts import Gold
 from unshuffle.errors import DataError
 from unshuffle.graph.batch import collate
-from unshuffle.system.coherence import ALL_MOVES, Scorer
+from unshuffle.result import SLIGHTLY, Coherence, Move, Transition
+from unshuffle.system.coherence import ALL_MOVES
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import system_names
 from unshuffle.text.document import Document
 
-CPU = torch.device("cpu")
 STORY = STORIES[0]
 
 
@@ -39,7 +39,7 @@ def test_reading_once_scores_every_order_like_reading_anew(name: str, folder: Pa
     item = model.preparer.item(documents[0])
     orders = list(permutations(range(len(STORY))))
     with torch.inference_mode():
-        found = Scorer(model.network, item, CPU).choices(orders)
+        found = model.read([item]).choices(orders)
         batch = collate([item])
         read = model.network.read(batch)
         for order, choices in zip(orders, found, strict=True):
@@ -62,18 +62,31 @@ def test_figures_follow_their_definitions(orderer: Orderer) -> None:
             moved = (*rest[:to], sentence, *rest[to:])
             if moved != (0, 1, 2, 3):
                 gains[sentence, to] = totals[moved] - own
-    best = sorted({round(gain, 4) for gain in gains.values() if gain > 1e-5}, reverse=True)
+    best = sorted({round(gain, 4) for gain in gains.values() if gain >= SLIGHTLY}, reverse=True)
     assert [round(move.gain, 4) for move in found.moves] == pytest.approx(best[:3], abs=2e-4)
     for move in found.moves:
         assert move.gain == pytest.approx(gains[move.sentence, move.to], abs=1e-4)
 
 
-def test_transitions_and_the_first_choice_make_up_the_probability(orderer: Orderer) -> None:
+def test_transitions_are_chances_and_the_last_compares_with_a_swap(orderer: Orderer) -> None:
     found = orderer.coherence(STORY)
     assert [(step.first, step.second) for step in found.transitions] == [(0, 1), (1, 2), (2, 3)]
-    product = math.prod(step.score for step in found.transitions)
-    assert product >= found.probability
-    assert found.transitions[-1].score == pytest.approx(1)  # the last is the only one left
+    assert math.prod(step.score for step in found.transitions[:-1]) >= found.probability
+    odds = _log_probability(orderer, (0, 1, 2, 3)) - _log_probability(orderer, (0, 1, 3, 2))
+    assert found.transitions[-1].score == pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-4)
+
+
+def test_a_verdict_is_never_sure_of_an_order_that_a_move_would_improve() -> None:
+    step = Transition(0, 1, 0.9)
+
+    def verdict(percentile: float, *gains: float) -> str:
+        moves = tuple(Move(0, 1, gain) for gain in gains)
+        return Coherence(0.1, -2.3, percentile, (step,), moves).verdict
+
+    assert verdict(100.0) == "reads well"
+    assert verdict(100.0, 3.0) == "one step is clearly out of place"
+    assert "might help" in verdict(99.0, 1.0)
+    assert verdict(50.0) != verdict(85.0) != verdict(99.0)
 
 
 def test_the_best_order_has_no_better_move(orderer: Orderer) -> None:

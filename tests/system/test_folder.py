@@ -19,7 +19,8 @@ from unshuffle.errors import ConfigError, UnshuffleError
 from unshuffle.storage import files
 from unshuffle.storage.files import read_tensors, write_tensors
 from unshuffle.storage.packing import Storage
-from unshuffle.system.folder import Model, find_folder, load_model, save_model
+from unshuffle.system.description import find_folder
+from unshuffle.system.folder import Model, load_model, save_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import system_names
 from unshuffle.training.run import new_model
@@ -270,7 +271,7 @@ def test_a_full_disk_while_saving_is_one_line_and_mixes_nothing(
 
 
 def test_shipped_models_are_found_by_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unshuffle.system.folder.MODELS", tmp_path)
+    monkeypatch.setattr("unshuffle.system.description.MODELS", tmp_path)
     (tmp_path / "default").mkdir()
     (tmp_path / "default" / "config.json").write_text("{}")
     assert find_folder("default") == tmp_path / "default"

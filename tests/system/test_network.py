@@ -10,10 +10,12 @@ import torch
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import shared_model, tiny_config, tiny_model
-from unshuffle.decode.contracts import Gold, Search
+from unshuffle.decode.contracts import Gold
 from unshuffle.encoders.paragraph.grn import GRNConfig
 from unshuffle.encoders.sentence.bilstm import BiLSTMConfig
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import collate
+from unshuffle.graph.item import Item
+from unshuffle.search.contracts import Search
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.folder import Model
 from unshuffle.system.network import Network

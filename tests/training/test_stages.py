@@ -14,7 +14,8 @@ from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from unshuffle.decode.contracts import Gold
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import collate
+from unshuffle.graph.item import Item
 from unshuffle.refine.iterative import Refiner
 from unshuffle.system.folder import Model
 from unshuffle.training import stages

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from unshuffle.decode.contracts import Gold, Search
-from unshuffle.graph.batch import Item, collate
+from unshuffle.decode.contracts import Gold
+from unshuffle.graph.batch import collate
+from unshuffle.graph.item import Item
+from unshuffle.search.contracts import Search
 from unshuffle.system.folder import Model
 from unshuffle_research.benchmarks.documents import nips_like, of_size
 from unshuffle_research.benchmarks.models import drawn_of, items_of, model_of, sharpen

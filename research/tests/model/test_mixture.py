@@ -88,12 +88,12 @@ def test_credits_name_the_texts_that_were_used(data: Path, tmp_path: Path) -> No
     for name, texts in (("short", SHORT), ("long", LONG)):
         lines = ["id\tauthor\ttitle\turl\tlicence", *(f"{id}\tA\tT\tU\tCC" for id in [*texts, "unused"])]
         (data / name / "credits.tsv.gz").write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
-    count = write_credits(recipe(mixture()), data, 1, tmp_path / "credits.tsv.gz")
+    count = write_credits(recipe(mixture()), data, [1], tmp_path / "credits.tsv.gz")
     rows = gzip.decompress((tmp_path / "credits.tsv.gz").read_bytes()).decode().splitlines()[1:]
     named = {(row.split("\t")[0], row.split("\t")[1]) for row in rows}
     more = replace(mixture(), sources=mixture().sources[:1])
-    assert write_credits(recipe(more), data, 2, tmp_path / "again.tsv.gz") == 30
-    assert write_credits(recipe(more, mixture()), data, 1, tmp_path / "again.tsv.gz") == count  # none twice
+    assert write_credits(recipe(more), data, [2], tmp_path / "again.tsv.gz") == 30
+    assert write_credits(recipe(more, mixture()), data, [1], tmp_path / "again.tsv.gz") == count  # none twice
     assert len(rows) == count == len(named) == 35
     assert named == {("short", id) for id in SHORT} | {("long", id) for id in LONG}
 

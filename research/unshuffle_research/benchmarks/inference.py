@@ -7,8 +7,9 @@ from functools import partial
 
 import torch
 
-from unshuffle.decode.contracts import Found, Search
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import collate
+from unshuffle.graph.item import Item
+from unshuffle.search.contracts import Found, Search
 from unshuffle.system.folder import Model
 from unshuffle.system.options import DEFAULT_BEAM
 from unshuffle.system.orderer import Orderer

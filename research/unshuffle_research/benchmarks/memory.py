@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from unshuffle.cli.writing import write_pieces
-from unshuffle.decode.contracts import Found
-from unshuffle.graph.batch import Item
+from unshuffle.graph.item import Item
 from unshuffle.machine.memory import settled
 from unshuffle.result import Ordering
+from unshuffle.search.contracts import Found
 from unshuffle.system.assemble import assembled
 from unshuffle.system.folder import load_model, save_model
 from unshuffle.system.options import OrderOptions

@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
-from unshuffle.decode.contracts import Search
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import collate
+from unshuffle.graph.item import Item
+from unshuffle.search.contracts import Search
 from unshuffle.system.folder import Model
 from unshuffle.system.rows import load_row
 from unshuffle.text.document import Document

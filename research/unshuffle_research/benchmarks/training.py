@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import collate
+from unshuffle.graph.item import Item
 from unshuffle.machine.memory import KEPT, USUAL, keep_memory
 from unshuffle.system.network import Network
 from unshuffle.training.batching import epoch_batches

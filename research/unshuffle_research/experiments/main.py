@@ -63,8 +63,8 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
         plots=(Plot("systems", "Each system on the test set.", figure),),
         notes=(
             "Acc is micro (share of all sentences), as the paper's figures fit; BERSON's published Acc is macro.",
-            "The paper's IRSE-GRN figures rest on a classifier that was asked in the true direction only, B-TSort's on "
-            "a sort that reads the true order; see docs/leaks.md.",
+            "The paper's IRSE-GRN figures were measured with a classifier that is asked in the true direction only, "
+            "B-TSort's with a sort that reads the true order; see docs/leaks.md.",
         ),
         figures=figures,
         runs=tuple(run_of(run.trained) for runs in rows.values() for run in runs),

@@ -10,12 +10,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unshuffle.decode.contracts import Search
 from unshuffle.encoders.contracts import Encoded
 from unshuffle.evaluation.predict import shuffled
 from unshuffle.graph.batch import Batch, collate
 from unshuffle.rank import rank
 from unshuffle.refine.classifier import PairClassifier, normalised
+from unshuffle.search.contracts import Search
 from unshuffle.seeds import derived
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer

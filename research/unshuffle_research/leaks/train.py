@@ -20,7 +20,8 @@ from torch import Tensor
 from unshuffle.cli.bars import StageBars
 from unshuffle.decode.contracts import Gold
 from unshuffle.errors import UnshuffleError
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import collate
+from unshuffle.graph.item import Item
 from unshuffle.refine.iterative import Refiner
 from unshuffle.training import stages
 from unshuffle.training.classifiers import IterativeStage, pair_truth

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from unshuffle.errors import DataError
@@ -13,19 +13,33 @@ from unshuffle_research.model.recipe import Recipe
 
 CREDITS = "CREDITS.tsv.gz"
 """In a model folder."""
+OWN = "everyday/"
+"""Texts that were written for the project."""
 HEADER = "set\tid\tauthor\ttitle\turl\tlicence\n"
 
 
-def write_credits(recipe: Recipe, data: Path, seed: int, file: Path) -> int:
-    """One line a text that any pass has read (set, id, author, title, url, licence), packed; gives how many."""
+def write_credits(recipe: Recipe, data: Path, seeds: Sequence[int], file: Path) -> int:
+    """One line per text that any pass has drawn (set, id, author, title, url, licence), packed; how many there are.
+
+    The credits of a set lie beside its texts; the project's own texts need none.
+    """
     used = {
-        document.id.rpartition("@")[0] or document.id for texts in texts_of(recipe, data, seed) for document in texts
+        document.id.rpartition("@")[0] or document.id
+        for seed in seeds
+        for texts in texts_of(recipe, data, seed)
+        for document in texts
     }
-    names = dict.fromkeys(source.name for each in recipe.passes for source in each.mixture.sources)
+    folders = dict.fromkeys(
+        Path(name).parent
+        for each in recipe.passes
+        for source in each.mixture.sources
+        for name in source.train
+        if not name.startswith(OWN)
+    )
     lines = [
-        f"{name}\t{line}"
-        for name in names
-        for line in _lines(data / name / "credits.tsv.gz")
+        f"{folder.name}\t{line}"
+        for folder in folders
+        for line in _lines(data / folder / "credits.tsv.gz")
         if line.partition("\t")[0] in used
     ]
 

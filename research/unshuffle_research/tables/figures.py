@@ -20,12 +20,23 @@ from unshuffle_research.experiments.datasets.preset import load_preset, preset_n
 from unshuffle_research.experiments.report import read_sheets, tables_of
 from unshuffle_research.experiments.settings import experiment_names
 from unshuffle_research.experiments.sheet import spread
-from unshuffle_research.tables.measured import accelerated, bulk, serve, speed, speed_figures, table
-from unshuffle_research.tables.shipped import candidates, fine_tuned, passes, shipped, shipped_short, tried
+from unshuffle_research.tables.compared import (
+    calibration_errors,
+    everyday_splits,
+    lead,
+    other_sets,
+    simple_ways,
+    sources,
+    thresholds,
+    uses,
+)
+from unshuffle_research.tables.measured import bulk, serve, speed, speed_figures, table
+from unshuffle_research.tables.shipped import candidates, fine_tuned, shipped, shipped_short
 
 PUBLISHED = CONFIGS / "experiments" / "published.toml"
 MODELS = ROOT / "src" / "unshuffle" / "data" / "models"
-BLOCK = re.compile(r"(<!-- figures: ([a-z-]+) -->\n).*?(<!-- end figures -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- figures: ([a-z-]+)((?: [a-z-]+)*) -->\n).*?(<!-- end figures -->)", re.DOTALL)
+"""A table's name, and the rows or data sets that it is cut to; all where none is named."""
 
 
 def results(folder: str) -> dict[str, list[dict[str, Any]]]:
@@ -84,13 +95,15 @@ def nips() -> str:
     return table([*head, "changed"], rows)
 
 
-def systems() -> str:
-    """The rows there are, and what they reach on NIPS."""
+def systems(*names: str) -> str:
+    """Rows, all or those that are named, and what they reach on NIPS; a star where a time limit ended a training."""
     published, trained, rows = printed(), nips_runs(), []
-    for name in system_names():
+    for name in names or system_names():
         row = load_row(name)
         _, paper, _ = published.get(name, [math.nan] * 3)
-        ours = spreads(trained[name])[1] if name in trained else "–"
+        ours = "–"
+        if name in trained:
+            ours = spreads(trained[name])[1] + "\\*" * any(run["cut_by_time"] for run in trained[name])
         rows.append([f"`{name}`", row.about.title, row.about.paper, number(paper), ours])
     return table(["name", "system", "paper", "τ, paper", "τ, here"], rows)
 
@@ -123,10 +136,12 @@ def datasets() -> str:
     return table(["name", "train / valid / test", "η", "λ", "batch, without / with BERT", "where to ask"], rows)
 
 
-def sheets(name: str) -> str:
-    """All that an experiment has found, table by table."""
+def sheets(name: str, *datasets: str) -> str:
+    """All that an experiment has found, table by table; on all data sets, or on those that are named."""
     found = []
     for sheet in read_sheets(RESULTS / name):
+        if datasets and sheet["dataset"] not in datasets:
+            continue
         found += [f"{sheet['subtitle']}.", ""]
         for one in tables_of(sheet):
             found += [f"*{one.caption}*", "", one.markdown()]
@@ -136,21 +151,26 @@ def sheets(name: str) -> str:
     return "\n".join(found) or "*Not run yet.*\n"
 
 
-TABLES: dict[str, Callable[[], str]] = {
+TABLES: dict[str, Callable[..., str]] = {
     "serve": serve,
     "bulk": bulk,
     "speed": speed,
     "speed-figures": speed_figures,
-    "accelerated": accelerated,
     "nips": nips,
     "systems": systems,
     "shipped": shipped,
     "shipped-short": shipped_short,
     "candidates": candidates,
-    "passes": passes,
-    "tried": tried,
     "fine-tuned": fine_tuned,
     "parser": parser,
+    "lead": lead,
+    "other-sets": other_sets,
+    "simple-ways": simple_ways,
+    "thresholds": thresholds,
+    "uses": uses,
+    "calibration-errors": calibration_errors,
+    "sources": sources,
+    "everyday": everyday_splits,
     "datasets": datasets,
     "leaks": partial(sheets, "leaks"),
     **{f"experiment-{name}": partial(sheets, name) for name in experiment_names()},
@@ -158,8 +178,8 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def filled(text: str) -> str:
-    """The text with every table made anew."""
-    return BLOCK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+    """The text with every table filled again."""
+    return BLOCK.sub(lambda match: match[1] + TABLES[match[2]](*match[3].split()) + match[4], text)
 
 
 def main() -> None:

@@ -31,10 +31,12 @@ def speed() -> str:
     return table(["benchmark", "ratio", "measured", "target", ""], rows)
 
 
-def speed_figures() -> str:
-    """What was measured beside the targets."""
+def speed_figures(*names: str) -> str:
+    """What was measured beside the targets, by all benchmarks or by those that are named."""
     rows = []
     for run in benchmarks():
+        if names and run["benchmark"].replace("_", "-") not in names:
+            continue
         for name, value in run["figures"].items():
             parts = value.items() if isinstance(value, dict) else [("", value)]
             rows += [[run["benchmark"], name, part, plain(found)] for part, found in parts]
@@ -85,21 +87,3 @@ def bulk() -> str:
         }
         rows += [[run["model"], name, value] for name, value in figures.items()]
     return table(["model", "", ""], rows) if rows else "*Not run yet.*\n"
-
-
-def accelerated() -> str:
-    """The shipped model as it is, compiled, and in 8 bits."""
-    file = RESULTS / "benchmarks" / "accelerate.json"
-    run = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"tau": {}}
-    rows = [
-        [
-            name,
-            f"{tau:.2f}",
-            f"{run['tau_error'][name]:.2f}",
-            f"{run['same_orders'][name]:.0%}",
-            f"{run['ratio'][name]:.2f}",
-            f"{run['ratio_with_parsing'][name]:.2f}",
-        ]
-        for name, tau in run["tau"].items()
-    ]
-    return table(["form", "τ", "± of difference", "same orders", "documents/s, times plain", "parsing included"], rows)

@@ -45,14 +45,15 @@ def shipped_short() -> str:
 
 
 def by_kind(folders: dict[str, Path]) -> tuple[list[str], dict[str, list[str]]]:
-    """The kinds of text, and by label: τ on each, their mean, and the documents ordered in a second."""
+    """The kinds of text, and by label: τ on each, their mean where all were scored, and documents per second."""
     found = {label: {run["dataset"]: run for run in runs(folder)} for label, folder in folders.items()}
     kinds = sorted({kind for one in found.values() for kind in one})
     rows = {}
     for label, one in found.items():
-        taus = [one[kind]["test"]["tau"] for kind in kinds]
+        taus = [one[kind]["test"]["tau"] if kind in one else None for kind in kinds]
+        mean = statistics.mean(tau for tau in taus if tau is not None) if None not in taus else None
         speed = statistics.harmonic_mean([run["documents_per_second"] for run in one.values()])
-        rows[label] = [*(f"{tau:.1f}" for tau in (*taus, statistics.mean(taus))), f"{speed:.1f}"]
+        rows[label] = [*("–" if tau is None else f"{tau:.1f}" for tau in (*taus, mean)), f"{speed:.1f}"]
     return kinds, rows
 
 
@@ -61,7 +62,7 @@ def candidates() -> str:
     files = sorted((RESULTS / "candidates").glob("*/training-*.json"))
     trained = {one["title"]: one | {"file": file} for file in files if (one := json.loads(file.read_text("utf-8")))}
     kinds, rows = by_kind({title: one["file"].parent for title, one in trained.items()})
-    ordered = sorted(rows.items(), key=lambda row: float(row[1][len(kinds)]))
+    ordered = sorted(rows.items(), key=lambda row: float(row[1][len(kinds)].replace("–", "-inf")))
     head = ["candidate", *kinds, "mean τ", "documents/s", "training documents", "minutes"]
     return table(
         head,
@@ -70,18 +71,6 @@ def candidates() -> str:
             for title, row in ordered
         ],
     )
-
-
-def tried() -> str:
-    """τ on the validation texts of what was tried and not kept."""
-    kinds, rows = by_kind({folder.name: folder for folder in sorted((RESULTS / "tried").glob("*"))})
-    return table(["tried", *kinds, "mean τ"], [[label, *row[:-1]] for label, row in rows.items()])
-
-
-def passes() -> str:
-    """τ on the validation texts after each pass of the recipe."""
-    kinds, rows = by_kind({folder.name: folder for folder in sorted((RESULTS / "passes").glob("*"))})
-    return table(["after pass", *kinds, "mean τ"], [[label, *row[:-1]] for label, row in rows.items()])
 
 
 def fine_tuned() -> str:

@@ -50,6 +50,7 @@ def order_files(
     longest: int = 1_000,
     rows_per_part: int = ROWS,
     address: str | None = None,
+    planned: Callable[[int], None] = lambda parts: None,
     report: Callable[[Done], None] = lambda done: None,
     **options: Unpack[OrderKeywords],
 ) -> BulkReport:
@@ -76,6 +77,7 @@ def order_files(
     before = finished(layout, parts)
     left = [part for part in parts if part.name not in before]
     done, deaths = list(before.values()), 0
+    planned(len(left))
     if left and engine == "ray":
         from unshuffle.bulk.cluster import done_on_ray
 
@@ -107,7 +109,7 @@ def usable_cores() -> int:
 
 def _absolute(model: str) -> str:
     """A worker may stand in another folder; names of shipped models are the same everywhere."""
-    from unshuffle.system.folder import MODELS, find_folder
+    from unshuffle.system.description import MODELS, find_folder
 
     folder = find_folder(model)
     return model if folder.parent == MODELS else os.path.abspath(folder)

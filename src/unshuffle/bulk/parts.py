@@ -108,7 +108,7 @@ def _table_places(file: Path, rows: int) -> Iterator[Place]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise MissingExtra("Reading Parquet", "all") from None
+        raise MissingExtra("Parquet", "parquet") from None
     if file.suffix.lower() in PACKED:
         yield 0, None, 0, 0
         return

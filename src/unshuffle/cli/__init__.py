@@ -7,13 +7,13 @@ import sys
 
 import typer
 
-from unshuffle.cli.commands import Commands
+from unshuffle.cli.commands import HELP, Commands
 from unshuffle.errors import UnshuffleError
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What a wrong option raises, from whichever click this typer is built on."""
 
-app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=Commands, no_args_is_help=True, context_settings=HELP, pretty_exceptions_enable=False)
 
 
 def _version(wanted: bool) -> None:

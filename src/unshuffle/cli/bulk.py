@@ -9,10 +9,11 @@ import typer
 
 from unshuffle.bulk.engines import Engine
 from unshuffle.cli.options import KeepIfUnsure, ModelName, ParserName
+from unshuffle.errors import MissingExtra
 
 
 def order_files(
-    paths: Annotated[list[Path], typer.Argument(help="JSONL and Parquet files, and folders of them.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="JSONL and Parquet files, and folders of them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the answers; an unfinished one is gone on with.")],
     engine: Annotated[Engine, typer.Option(help="Processes of this machine, or a Ray cluster.")] = "local",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; left out: one per core.")] = None,
@@ -27,12 +28,18 @@ def order_files(
     ] = None,
 ) -> None:
     """Put the sentences of every row of large files in order; bad rows go to a table of errors."""
-    from tqdm import tqdm
+    from unshuffle.cli.progress import Pace, spinner
 
-    from unshuffle.bulk.order_files import order_files as run
+    try:
+        from unshuffle.bulk.order_files import order_files as run
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise
+        raise MissingExtra("Bulk work", "parquet") from None
     from unshuffle.system.options import read_threshold
 
-    with tqdm(unit=" documents", disable=None) as bar:
+    with spinner("Ordering") as status:
+        pace = Pace(status)
         found = run(
             paths,
             out,
@@ -45,7 +52,8 @@ def order_files(
             longest=longest,
             rows_per_part=part,
             address=address,
-            report=lambda done: bar.update(done.ordered + done.bad),
+            planned=pace.plan,
+            report=lambda done: pace.add(done.ordered + done.bad),
         )
     for line in found.broken:
         typer.echo(f"unshuffle: {line}", err=True)

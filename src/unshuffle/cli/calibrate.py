@@ -41,7 +41,7 @@ def calibrate(
     from unshuffle.evaluation.calibrate import calibrated, report
     from unshuffle.evaluation.reliability import write_diagram
     from unshuffle.storage.files import write_json
-    from unshuffle.system.folder import MODELS, find_folder
+    from unshuffle.system.description import MODELS, find_folder
 
     folder = find_folder(str(model))
     if folder.parent == MODELS and not (model.is_dir() and model.resolve() == folder.resolve()):

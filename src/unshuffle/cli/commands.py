@@ -12,34 +12,39 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from unshuffle.cli.examples import epilog
+from unshuffle.cli.parameters import Command, name_values, without_types
 from unshuffle.errors import ConfigError
 
 GROUP = "unshuffle.commands"
 """Entry points of other packages: a command's name, and the function that typer makes it from."""
-OWN = {
-    name: EntryPoint(name, f"unshuffle.cli.{value}", GROUP)
-    for name, value in {
+PANELS = {
+    "Use": {
         "order": "order:order",
         "order-files": "bulk:order_files",
         "score": "score:score",
         "graph": "graph:graph",
-        "serve": "serve:serve",
         "exercise": "exercise:exercise",
-        "systems": "systems:systems",
-        "train": "train:train",
-        "fine-tune": "fine_tune:fine_tune",
-        "evaluate": "evaluate:evaluate",
-        "calibrate": "calibrate:calibrate",
-        "accelerate": "accelerate:accelerate",
-    }.items()
+    },
+    "Train": {"systems": "systems:systems", "train": "train:train", "fine-tune": "fine_tune:fine_tune"},
+    "Measure": {"evaluate": "evaluate:evaluate", "calibrate": "calibrate:calibrate"},
+    "Serve": {"serve": "serve:serve"},
 }
+"""The package's own commands as the help groups them."""
+OWN = {
+    name: EntryPoint(name, f"unshuffle.cli.{value}", GROUP)
+    for panel in PANELS.values()
+    for name, value in panel.items()
+}
+HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
-class Command(TyperCommand):
+class Loaded(TyperCommand):
     """A command whose module is imported when it is called or its own help is shown."""
 
     def __init__(self, point: EntryPoint) -> None:
-        super().__init__(point.name)
+        panel = next((title for title, panel in PANELS.items() if point.name in panel), None)
+        super().__init__(point.name, rich_help_panel=panel or f"From {_package(point)}")
         self.point = point
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -53,8 +58,11 @@ class Command(TyperCommand):
                 f"{_described(self.point)} cannot be loaded ({_reason(error)}). Reinstall or remove the package."
             ) from None
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(self.point.name)(function)
-        return typer.main.get_command(app).make_context(info_name, args, parent=parent, **extra)
+        name = self.point.name
+        app.command(name, cls=Command, epilog=epilog(name), context_settings=HELP)(function)
+        command = typer.main.get_command(app)
+        name_values(command.params, function)
+        return command.make_context(info_name, args, parent=parent, **extra)
 
 
 class Commands(TyperGroup):
@@ -66,6 +74,10 @@ class Commands(TyperGroup):
         self._searched = False
         for point in OWN.values():
             self._add(point)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options before any command."""
+        return without_types(super().get_params(ctx))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command by its name."""
@@ -86,7 +98,7 @@ class Commands(TyperGroup):
 
     def _add(self, point: EntryPoint) -> None:
         self.points[point.name] = point
-        self.commands[point.name] = Command(point)
+        self.commands[point.name] = Loaded(point)
 
     def _search(self) -> None:
         if self._searched:

@@ -15,7 +15,6 @@ from unshuffle.exercises.sheet import TITLE
 
 if TYPE_CHECKING:
     from unshuffle.exercises.exercise import Exercise
-    from unshuffle.exercises.sheet import Booklet
 
 
 def exercise(
@@ -49,7 +48,10 @@ def exercise(
 
     Ends with code 1 if the model doubts the order, unless you --accept it.
     """
+    from unshuffle.cli.progress import spinner
     from unshuffle.cli.reading import Reading
+    from unshuffle.cli.writing import write_bytes
+    from unshuffle.exercises.formats.write import written
     from unshuffle.exercises.make import make_exercises
     from unshuffle.exercises.sheet import Booklet
 
@@ -66,14 +68,16 @@ def exercise(
 
     orderer = load_orderer(model, device=device)
     kept = [number - 1 for number in keep or ()]
-    made = [
-        make_exercises(orderer, one.sentences, count=count, seed=seed, margin=margin, mend=mend, keep=kept)
-        for one in documents
-    ]
+    with spinner("Making exercises"):
+        made = [
+            make_exercises(orderer, one.sentences, count=count, seed=seed, margin=margin, mend=mend, keep=kept)
+            for one in documents
+        ]
     booklet = Booklet(tuple(sheet for sheets in made for sheet in sheets), title, key=key is None)
-    _write(booklet, format, out)
+    write_bytes(written(booklet, format), out)
     if key is not None:
-        _write(Booklet(booklet.exercises, title, sheets=False), SUFFIXES.get(key.suffix.lower(), format), key)
+        answers = Booklet(booklet.exercises, title, sheets=False)
+        write_bytes(written(answers, SUFFIXES.get(key.suffix.lower(), format)), key)
     reading.tell()
     for (first, *_), document in zip(made, documents, strict=True):
         for line in _remarks(first, document.sentences, mend=mend, accept=accept):
@@ -91,18 +95,6 @@ def _format(form: Format | None, out: Path | None, key: Path | None) -> Format:
     if format in QUESTIONS and key is not None:
         raise ConfigError(f"--key: {format} holds question and answer together. Leave --key out.")
     return format
-
-
-def _write(booklet: Booklet, format: Format, out: Path | None) -> None:
-    from unshuffle.exercises.formats.write import written
-    from unshuffle.storage.files import write_whole
-
-    content = written(booklet, format)
-    if out is not None:
-        write_whole(out, lambda temporary: temporary.write_bytes(content) and None)
-        return
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
 
 
 def _remarks(made: Exercise, sentences: tuple[str, ...], *, mend: bool, accept: bool) -> list[str]:

@@ -30,7 +30,8 @@ def fine_tune(
     seed: Annotated[int, typer.Option(help="Every random draw comes from it.")] = 1,
     resume: Annotated[bool, typer.Option(help="Go on with a training that was cut off.")] = False,
     change: Annotated[
-        list[str] | None, typer.Option("--set", help="Change an option of training: option=value.")
+        list[str] | None,
+        typer.Option("--set", metavar="OPTION=VALUE", help="Change an option of training; repeatable."),
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the processor to use.")] = 1,
     device: Device = "cpu",
@@ -68,18 +69,18 @@ def fine_tune(
     if form is Form.json:
         typer.echo(json.dumps(report.to_json()))
         return
-    from unshuffle.cli.tables import write_table
+    from unshuffle.cli.tables import between, write_table
 
-    written = report.to_json()
-    for held in (written, written.get("test")):
+    for where, held in (("held out", report), ("test", report.test)):
         if held is None:
             continue
-        before, after = held["before"], held["after"]
-        rows = [
-            [name, f"{before[name]:.2f}", f"{after[name]:.2f}", f"{after[name] - before[name]:+.2f}"] for name in SHOWN
-        ]
-        where = "held out" if held is written else "test"
-        write_table([where, "before", "after", "gain"], [*rows, ["documents", str(after["documents"]), "", ""]])
+        before, after = held.before.mean, held.after.mean
+        rows = []
+        for name in SHOWN:
+            old, new = getattr(before, name), getattr(after, name)
+            rows.append([name, f"{old:.2f}", f"{new:.2f}", f"{new - old:+.2f}", between(held.gains.get(name))])
+        titles = [where, "before", "after", "gain", "95 % interval of the gain"]
+        write_table(titles, [*rows, ["documents", str(after.documents), "", "", ""]])
     if not report.improved:
         typer.echo("The new weights are no better; the folder holds the old ones.", err=True)
     typer.echo(str(out))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -29,6 +30,7 @@ def graph(
     device: Device = "cpu",
 ) -> None:
     """Draw the graph of a document with its link weights before and after refinement."""
+    from unshuffle.cli.progress import spinner
     from unshuffle.cli.reading import Reading
     from unshuffle.cli.writing import write_pieces
 
@@ -43,10 +45,20 @@ def graph(
     from unshuffle.drawing.dot import dot_of
     from unshuffle.drawing.layout import picture_of
     from unshuffle.drawing.svg import svg_of
+    from unshuffle.system.orderer import Orderer
+    from unshuffle.text.parsing.mentions import load_parser
 
     orderer = load_orderer(model, device=device, parser=parser)
-    (document,) = orderer.parser.mentions(documents)
-    drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
+    if parser is None and orderer.parser.name in ("none", "rules"):  # the model reads no entities, but people do
+        found = "default" if find_spec("spacy") else "rules"
+        orderer = Orderer(orderer.model, parser=load_parser(found))
+        if found == "rules":
+            typer.echo(
+                "unshuffle: shared words by rule. For nouns and roles: pip install 'unshuffle[parse]'.", err=True
+            )
+    with spinner("Drawing"):
+        (document,) = orderer.parser.mentions(documents)
+        drawing = describe(document.sentences, orderer.graph(document), orderer.order(document))
     if kind == ".png" and out is not None:
         from unshuffle.drawing.png import write_png
         from unshuffle.storage.files import write_whole

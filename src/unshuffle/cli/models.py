@@ -10,9 +10,12 @@ if TYPE_CHECKING:
 
 def load_orderer(name: str, **options: Any) -> Orderer:
     """A model with as many threads as suit it: the library leaves that choice to programs, such as this one."""
-    from unshuffle.machine.threads import use_threads
-    from unshuffle.system.folder import describe
-    from unshuffle.system.orderer import Orderer
+    from unshuffle.cli.progress import spinner
 
-    use_threads(large=describe(name).config.sentence_encoder.large)
-    return Orderer.from_pretrained(name, **options)
+    with spinner("Loading the model"):
+        from unshuffle.machine.threads import use_threads, wanted_threads
+        from unshuffle.system.orderer import Orderer
+
+        orderer = Orderer.from_pretrained(name, threads=wanted_threads(large=True), **options)
+        use_threads(large=orderer.model.large)
+        return orderer

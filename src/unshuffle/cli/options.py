@@ -27,7 +27,7 @@ class PrecisionChoice(StrEnum):
 
 
 File = Annotated[
-    str | None, typer.Argument(metavar="[FILE|-]", help="Documents, packed (.gz, .xz) or not; stdin if left out.")
+    str | None, typer.Argument(metavar="FILE|-", help="Documents, packed (.gz, .xz) or not; stdin if left out.")
 ]
 Text = Annotated[str | None, typer.Option("--text", "-t", help="The text itself, in place of a file.")]
 ModelName = Annotated[str, typer.Option("--model", "-m", help="Model folder, or the name of a shipped one.")]
@@ -37,7 +37,7 @@ PrecisionName = Annotated[
     PrecisionChoice, typer.Option("--precision", help="bf16: products in bfloat16, weights stay in single precision.")
 ]
 InputFormat = Annotated[
-    Format | None, typer.Option("--input", "-i", help="Format; else the file's name tells it, and stdin is `lines`.")
+    Format | None, typer.Option("--input", "-i", help="Format; else the file's name or the content tells it.")
 ]
 Broken = Annotated[OnBroken, typer.Option("--on-error", help="What to do with a record that cannot be read.")]
 Units = Annotated[Unit, typer.Option("--unit", help="What running text is cut into and put in order.")]

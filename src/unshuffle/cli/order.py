@@ -39,16 +39,16 @@ def order(
     model: ModelName = "default",
     parser: ParserName = None,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
-    n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` tells.")] = 5,
+    n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` lists.")] = 5,
     keep_if_unsure: KeepIfUnsure = None,
     before: Annotated[
-        list[str] | None, typer.Option(help="i,j: sentence i comes before j, both from 0; repeatable.")
+        list[str] | None, typer.Option(metavar="I,J", help="Sentence I comes before J, counted from 0; repeatable.")
     ] = None,
     fixed: Annotated[
-        list[str] | None, typer.Option(help="place:i: sentence i stands at this place, both from 0; repeatable.")
+        list[str] | None, typer.Option(metavar="PLACE:I", help="Sentence I stands at PLACE, both from 0; repeatable.")
     ] = None,
     sources: Annotated[
-        str, typer.Option(help="a,a,b: the source of each sentence; those of one source keep their input order.")
+        str, typer.Option(metavar="A,A,B", help="Source of each sentence; those of one source keep their input order.")
     ] = "",
     device: Device = "cpu",
     form: OutputForm = Form.text,
@@ -56,8 +56,9 @@ def order(
     on_error: Broken = "stop",
 ) -> None:
     """Put the sentences of each document in the order that reads best."""
+    from unshuffle.cli.progress import counted
     from unshuffle.cli.reading import Reading
-    from unshuffle.cli.writing import write_pieces
+    from unshuffle.cli.writing import to_terminal, write_pieces
     from unshuffle.system.options import OrderOptions, read_threshold
 
     options = OrderOptions(
@@ -71,7 +72,8 @@ def order(
     from unshuffle.cli.models import load_orderer
 
     orderer = load_orderer(model, device=device, parser=parser)
-    orderings = settled(orderer.order_many(documents, options))
+    found = settled(orderer.order_many(documents, options))
+    orderings = counted(found, "Ordering", reading.expected, answers_shown=to_terminal(out))
     write_pieces(map(_json, orderings) if form is Form.json else _texts(orderings, unit), out)
     reading.tell()
 

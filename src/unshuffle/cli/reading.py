@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,14 +12,23 @@ from typing import IO
 
 import typer
 
+from unshuffle.cli.progress import is_watched
+from unshuffle.cli.streams import looked_into
 from unshuffle.errors import DataError
 from unshuffle.text.document import Document
 from unshuffle.text.formats import SUFFIXES, Format, OnBroken
 from unshuffle.text.language import looks_english
 from unshuffle.text.readers.read import read_documents
+from unshuffle.text.readers.recognise import recognised
 from unshuffle.text.readers.report import ReadReport
 from unshuffle.text.readers.source import Source
 from unshuffle.text.split import Unit
+
+DESCRIBED: dict[Format, str] = {
+    "lines": "with one sentence per line",
+    "text": "as running text",
+    "jsonl": "as JSON lines",
+}
 
 
 @dataclass
@@ -32,6 +42,9 @@ class Reading:
     on_error: OnBroken = "stop"
     report: ReadReport = field(default_factory=ReadReport, init=False)
     _foreign: int = field(default=0, init=False)
+    _sentences: int = field(default=0, init=False)
+    _format: Format | None = field(default=None, init=False)
+    _file: IO[bytes] | None = field(default=None, init=False)
 
     def documents(self) -> Iterator[Document]:
         """The documents one at a time; that a file is missing is said at once, before a model is loaded."""
@@ -43,13 +56,22 @@ class Reading:
         found = 0
         for document in documents:
             found += 1
+            self._sentences += len(document.sentences)
             self._look_at(document)
             yield document
         if not found:
             raise DataError(f"{self._name()}: it holds no document. Give at least one sentence.")
 
+    def expected(self) -> int | None:
+        """How many documents the file holds, by the share of it that is read; None where that is not known."""
+        if self._file is None or self._file.closed or not self._file.tell():
+            return None
+        return round(self.report.documents * os.fstat(self._file.fileno()).st_size / self._file.tell())
+
     def tell(self) -> None:
-        """What was skipped, on stderr."""
+        """What was skipped or looks wrong, on stderr."""
+        if self._sentences == 1 and self.input is None:
+            self._hint()
         for message in self.report.messages:
             typer.echo(f"unshuffle: skipped: {message}", err=True)
         if self.report.skipped:
@@ -60,20 +82,49 @@ class Reading:
             typer.echo(f"unshuffle: {self._foreign} documents do not look English.", err=True)
 
     def _opened(self) -> Iterable[Document]:
-        # Paragraphs are cut out of running text: what a file's name does not tell is read so.
-        plain: Format | None = "text" if self.unit == "paragraph" and not _tells_format(self.file) else None
         if self.text is not None:
             stream = io.BytesIO(self.text.encode("utf-8", "surrogatepass"))
             stream.name = "--text"
-            return self._read(stream, self.input or "text")
+            return self._read(stream, self.input)
         if self.file is None or self.file == "-":
             if sys.stdin is None:  # closed before the command began
                 raise DataError("stdin: it is closed. Give a file, or text with --text.")
-            return self._read(sys.stdin.buffer, self.input or plain or "lines")
-        return self._read(self.file, self.input or plain)
+            if sys.stdin.isatty() and is_watched():
+                typer.echo("Type or paste the sentences, then press Ctrl-D on a line of its own.", err=True)
+            return self._read(sys.stdin.buffer, self.input)
+        named = self.input or SUFFIXES.get(Source(Path(self.file).name).suffix)
+        if named == "parquet" or not Path(self.file).is_file():
+            return read_documents(self.file, named or "text", self.on_error, self.report, self.unit)
+        self._file = Path(self.file).open("rb")  # noqa: SIM115 - read as long as documents are asked for
+        return self._read(self._file, named)
 
-    def _read(self, source: str | IO[bytes], format: Format | None) -> Iterable[Document]:
-        return read_documents(source, format, self.on_error, self.report, self.unit)
+    def _read(self, stream: IO[bytes], format: Format | None) -> Iterable[Document]:
+        if format is None:
+            head, stream = looked_into(stream)
+            format = self._guess(head)
+        self._format = format
+        return read_documents(stream, format, self.on_error, self.report, self.unit)
+
+    def _guess(self, head: bytes) -> Format:
+        """By content, where neither --input nor the name tells the format."""
+        format: Format = recognised(head)
+        if self.unit == "paragraph" and format == "lines":
+            format = "text"  # paragraphs are cut out of running text
+        if is_watched():
+            typer.echo(f"{self._name()} is read {DESCRIBED[format]}. If that is wrong, say --input.", err=True)
+        return format
+
+    def _hint(self) -> None:
+        """One sentence in and one out is seldom what was meant."""
+        if self.unit == "paragraph":
+            advice = "Blank lines separate paragraphs. To order sentences, leave --unit out."
+        elif self._format == "lines":
+            advice = "If this is running text, say --input text."
+        elif self._format == "text":
+            advice = "If each line is a sentence, say --input lines."
+        else:
+            return
+        typer.echo(f"unshuffle: Only one {self.unit} found. {advice}", err=True)
 
     def _look_at(self, document: Document) -> None:
         if not looks_english(document.sentences):
@@ -89,7 +140,3 @@ class Reading:
         if self.text is not None:
             return "--text"
         return "stdin" if self.file in (None, "-") else str(self.file)
-
-
-def _tells_format(file: str | None) -> bool:
-    return file not in (None, "-") and Source(Path(str(file)).name).suffix in SUFFIXES

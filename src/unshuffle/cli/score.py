@@ -42,15 +42,17 @@ def score(
     on_error: Broken = "stop",
 ) -> None:
     """Say how coherent each document is in its order, where it is weakest, and which move would help most."""
+    from unshuffle.cli.progress import counted
     from unshuffle.cli.reading import Reading
-    from unshuffle.cli.writing import write_pieces
+    from unshuffle.cli.writing import to_terminal, write_pieces
 
     reading = Reading(file, text, input, unit, on_error)
     documents = reading.documents()
     from unshuffle.cli.models import load_orderer
 
     orderer = load_orderer(model, device=device, parser=parser)
-    scored = ((document, orderer.coherence(document)) for document in documents)
+    results = ((document, orderer.coherence(document)) for document in documents)
+    scored = counted(results, "Scoring", reading.expected, answers_shown=to_terminal(out))
     write = _json if form is Form.json else partial(_text, unit=unit)
     write_pieces((write(document, found) for document, found in scored), out)
     reading.tell()
@@ -69,15 +71,15 @@ def _lines(document: Document, found: Coherence, unit: str) -> Iterator[str]:
     if len(document.sentences) == 1:
         yield f"{document.id}: one {unit}, which has no other order"
         return
-    yield f"{document.id}: more probable than {found.percentile:.1f} % of other orders"
-    yield f"  log-probability {found.log_probability:.2f}, probability {found.probability:.3g}"
+    yield f"{document.id}: {found.verdict}"
+    yield f"  more probable than {found.percentile:.1f} % of other orders; log-probability {found.log_probability:.2f}"
     for step in found.transitions:
         bar = f"{'█' * round(BAR * step.score):<{BAR}}"
         yield f"  {step.first + 1:>3} → {step.second + 1:<3} {step.score:.2f} {bar}  {_short(document, step.second)}"
     for move in found.moves:
-        yield f"  better: {unit} {move.sentence + 1} at place {move.to + 1} (gain {move.gain:.2f})"
+        yield f"  {move.words}: {unit} {move.sentence + 1} at position {move.to + 1}"
     if not found.moves:
-        yield "  no single move would be better"
+        yield "  no single move would clearly help"
 
 
 def _short(document: Document, sentence: int) -> str:

@@ -23,12 +23,14 @@ def serve(
         ),
     ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="A further name under which clients may address the service; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A further name under which clients may address the service; repeatable."),
     ] = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            help="name=number for: bytes, sentences, words, characters, documents, document_cost, cost; repeatable."
+            metavar="NAME=NUMBER",
+            help="Limit of bytes, sentences, words, characters, documents, document_cost or cost; repeatable.",
         ),
     ] = None,
     batch: Annotated[int, typer.Option(min=1, help="Documents that the model reads at once.")] = 32,

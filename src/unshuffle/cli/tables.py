@@ -5,29 +5,38 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from unshuffle.errors import ConfigError
+if TYPE_CHECKING:
+    from unshuffle.evaluation.predict import Prediction
 
 SHOWN = ("tau", "pmr", "acc_micro", "acc_macro", "head", "tail", "lcs_micro", "adjacent")
 WIDEST = 240
 """Columns of a table that no terminal shows."""
 
 
-def write_figures(figures: dict[str, Any], format: str) -> None:
-    """A table, or one JSON object."""
-    if format == "json":
-        typer.echo(json.dumps(figures))
+def write_figures(predictions: Sequence[Prediction], form: str = "text") -> None:
+    """Figures with their 95 % intervals: a table, or one JSON object."""
+    from unshuffle.evaluation.intervals import intervals
+    from unshuffle.evaluation.predict import figures
+    from unshuffle.evaluation.results import plain
+
+    found, bands = plain(figures(predictions)), intervals(predictions)
+    if form == "json":
+        rounded = {name: [round(band.lower, 3), round(band.upper, 3)] for name, band in bands.items()}
+        typer.echo(json.dumps(found | {"interval": rounded}))
         return
-    if format != "text":
-        raise ConfigError(f"--format {format}: there is no such format. Say text or json.")
-    sd = figures["sd"]
-    rows = [[name, f"{figures[name]:.2f}", f"{sd[name]:.2f}" if sd else "–"] for name in SHOWN]
-    if figures["changed"] is not None:
-        rows.append(["changed by the shuffle", f"{figures['changed']:.2f}", ""])
-    write_table(["measure", "mean", "sd"], [*rows, ["documents", str(figures["documents"]), ""]])
+    rows = [[name, f"{found[name]:.2f}", between(bands.get(name))] for name in SHOWN]
+    if found["changed"] is not None:
+        rows.append(["changed by the shuffle", f"{found['changed']:.2f}", ""])
+    write_table(["measure", "mean", "95 % interval"], [*rows, ["documents", str(found["documents"]), ""]])
+
+
+def between(band: Any) -> str:
+    """The ends of an interval; a dash where there is none."""
+    return f"{band.lower:.2f} to {band.upper:.2f}" if band is not None else "–"
 
 
 def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

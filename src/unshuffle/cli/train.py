@@ -19,7 +19,9 @@ def train(
     ] = "",
     seed: Annotated[int, typer.Option(help="Every random draw comes from it.")] = 1,
     resume: Annotated[bool, typer.Option(help="Go on with a training that was cut off.")] = False,
-    change: Annotated[list[str] | None, typer.Option("--set", help="Change an option: table.option=value.")] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="TABLE.OPTION=VALUE", help="Change an option; repeatable.")
+    ] = None,
     stages: Annotated[Path | None, typer.Option(help="Folder of stages that several trainings share.")] = None,
     cache: Annotated[Path | None, typer.Option(help="Folder of parses and of a frozen encoder's vectors.")] = None,
     results: Annotated[Path | None, typer.Option(help="Folder for the figures on valid and test.")] = None,
@@ -30,20 +32,23 @@ def train(
     device: Device = "cpu",
     precision: PrecisionName = PrecisionChoice.single,
 ) -> None:
-    """Train a system on documents in their true order."""
+    """Train a system on documents in their true order, and report its figures on the test file."""
     import time
 
     import torch
 
     from unshuffle.cli.bars import StageBars
+    from unshuffle.cli.progress import spinner
+    from unshuffle.cli.tables import write_figures
     from unshuffle.errors import DataError
+    from unshuffle.evaluation.results import read_predictions
     from unshuffle.machine.memory import keep_memory
     from unshuffle.parts.registry import validated
     from unshuffle.system.rows import load_row
     from unshuffle.training.config import TrainingConfig
     from unshuffle.training.corpus import read_splits
     from unshuffle.training.processes import leads
-    from unshuffle.training.report import evaluated
+    from unshuffle.training.report import evaluated, tested
     from unshuffle.training.run import Job, train_system
 
     torch.set_num_threads(threads)
@@ -72,7 +77,16 @@ def train(
     )
     with StageBars() as bars:
         orderer = train_system(job, bars)
-    if results is not None and leads():
+    if not leads():
+        return
+    if results is not None:
         minutes = (time.monotonic() - started) / 60
         path = evaluated(orderer, job, dataset or data.name, results, minutes=minutes, shuffles=shuffles, beam=beam)
+        write_figures(list(read_predictions(path.with_suffix(".orders.jsonl.gz"))))
         typer.echo(str(path))
+    elif splits.test:
+        with spinner("Ordering the test documents"):
+            predictions = tested(orderer, job, shuffles=shuffles, beam=beam)
+        write_figures(predictions)
+    else:
+        typer.echo("There is no test file, so there are no figures.", err=True)

@@ -9,6 +9,11 @@ from pathlib import Path
 from unshuffle.storage.files import write_whole
 
 
+def to_terminal(out: Path | None) -> bool:
+    """Whether the answer is shown on a terminal."""
+    return out is None and sys.stdout.isatty()
+
+
 def write_pieces(pieces: Iterable[str], out: Path | None) -> None:
     """Writes pieces one by one, in constant memory."""
     if out is None:
@@ -21,5 +26,18 @@ def write_pieces(pieces: Iterable[str], out: Path | None) -> None:
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as target:
             target.writelines(pieces)
+
+    write_whole(out, write)
+
+
+def write_bytes(content: bytes, out: Path | None) -> None:
+    """Writes a whole file at once."""
+    if out is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(content)
 
     write_whole(out, write)

@@ -14,6 +14,7 @@ from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.parts.config import PartConfig
 from unshuffle.parts.registry import Registry
+from unshuffle.search.contracts import Found, Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +36,6 @@ class Gold:
     def flat_order(self, graph: GraphBatch) -> Tensor:
         """(sentences,) flat sentence numbers, document by document, each in true order."""
         return torch.argsort(graph.first_sentence[graph.document_of_sentence] + self.place)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The best orders of one document, best first."""
-
-    orders: tuple[tuple[int, ...], ...]
-    log_probabilities: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """How to look for the best order."""
-
-    beam: int = 64
-    keep: int = 1
-    """How many orders to give back; 1 allows hopeless ones to be dropped early."""
-    allowed: Allowed | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """Which orders may be given at all; made from users' constraints by `allowed.allowed_orders`."""
-
-    before: Tensor  # (documents, longest, longest) whether the row's sentence must come before the column's
-    places: Tensor  # (documents, longest, longest) whether the column's sentence may stand at the row's place
 
 
 Choices = Callable[[Sequence[Sequence[int]]], NDArray[np.float64]]

@@ -12,9 +12,8 @@ from annotated_types import Ge, Lt
 from torch import Tensor
 from torch.nn import functional
 
-from unshuffle.decode.contracts import Allowed, Choices, Decoder, Found, Gold, Search, decoders
+from unshuffle.decode.contracts import Choices, Decoder, Gold, decoders
 from unshuffle.decode.pairs.scores import Network, pair_score
-from unshuffle.decode.search.allowed import constraints_of
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys
 from unshuffle.decode.search.given_orders import GivenOrders
@@ -27,6 +26,8 @@ from unshuffle.rank.best import Method, rank
 from unshuffle.rank.kemeny import LARGEST, best_by_kemeny
 from unshuffle.rank.ranking import FloatArray
 from unshuffle.rank.ties import row_order
+from unshuffle.search.allowed import constraints_of
+from unshuffle.search.contracts import Allowed, Found, Search
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +107,9 @@ class PairMatrix(Decoder):
 
     def search(self, states: States, graph: GraphBatch, search: Search) -> list[Found]:
         """The ranker's order of each document; further ones are the next best by probability."""
-        keys = content_keys(states).cpu().tensor_split(graph.first_sentence.tolist()[1:])
+        keys = np.split(content_keys(states), graph.first_sentence.tolist()[1:])
         return [
-            self._rank(probability, key.numpy(), document, search)
+            self._rank(probability, key, document, search)
             for document, (probability, key) in enumerate(zip(self.probabilities(states, graph), keys, strict=True))
         ]
 
@@ -131,8 +132,8 @@ def _next_best(distribution: OrderDistribution, key: FloatArray, document: int, 
     size = len(key)
     allowed = search.allowed
     if allowed is not None:
-        allowed = Allowed(*(part[document, None, :size, :size].cpu() for part in (allowed.before, allowed.places)))
-    content = torch.from_numpy(np.argsort(row_order(key[:, None])))
+        allowed = Allowed(*(part[document, None, :size, :size] for part in (allowed.before, allowed.places)))
+    content = np.argsort(row_order(key[:, None]))
     memory = PairMemory(torch.from_numpy(distribution.weight)[None])
     alone = Search(beam=search.beam, keep=search.keep, allowed=allowed)
     return beam_search(memory, torch.tensor([size]), alone, content[None])[0]

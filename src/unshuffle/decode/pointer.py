@@ -9,7 +9,7 @@ import torch
 from annotated_types import Ge
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.search.beam import Memory, Prefix, beam_search, select_sentences
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
@@ -21,6 +21,7 @@ from unshuffle.layers.precision import single
 from unshuffle.layers.recurrence import Packing, lstm_states
 from unshuffle.layers.segments import select_rows
 from unshuffle.parts.config import PartConfig
+from unshuffle.search.contracts import Found, Search
 
 LARGEST = 20.0
 """Larger queries and keys go through tanh itself; single precision overflows at exp(88)."""

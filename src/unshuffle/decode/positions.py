@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Found, Gold, Search, decoders
-from unshuffle.decode.search.allowed import constraints_of
+from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_keys, content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
@@ -22,6 +22,8 @@ from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.padding import pad_documents, sentence_mask
 from unshuffle.parts.config import PartConfig
 from unshuffle.rank.positions import by_positions
+from unshuffle.search.allowed import constraints_of
+from unshuffle.search.contracts import Found, Search
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +103,11 @@ class Positions(Stepwise):
         others: list[Found | None] = [None] * len(sizes)
         if search.keep > 1:
             others[:] = beam_search(memory, graph.sizes, search, content_ranks(states, graph))
-        keys = content_keys(states).cpu().tensor_split(graph.first_sentence.tolist()[1:])
+        keys = np.split(content_keys(states), graph.first_sentence.tolist()[1:])
         found = []
         for document, (size, key, more) in enumerate(zip(sizes, keys, others, strict=True)):
             scores = table[document, :size, :size].detach()
             rules = constraints_of(search.allowed, document, size)
-            order = by_positions(scores.t().cpu().double().numpy(), constraints=rules, tie_key=key.numpy()).order
+            order = by_positions(scores.t().cpu().double().numpy(), constraints=rules, tie_key=key).order
             found.append(with_first(order, order_log_probability(scores, order), more, search.keep))
         return found

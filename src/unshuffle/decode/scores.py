@@ -10,7 +10,7 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.search.beam import beam_search
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
@@ -23,6 +23,7 @@ from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.padding import pad_documents
 from unshuffle.layers.segments import scatter_sum
 from unshuffle.parts.config import PartConfig
+from unshuffle.search.contracts import Found, Search
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,7 @@ class Scores(Stepwise):
         if search.keep > 1 or search.allowed is not None:
             return beam_search(memory, graph.sizes, search, content)
         table = memory.table
-        by_content = content.argsort(1)
+        by_content = torch.from_numpy(content.argsort(1)).to(table.device)
         sorted_scores = table[:, 0].gather(1, by_content).argsort(dim=1, descending=True, stable=True)
         wanted = by_content.gather(1, sorted_scores)
         found = []

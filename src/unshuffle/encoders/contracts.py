@@ -14,9 +14,6 @@ from unshuffle.parts.config import PartConfig
 from unshuffle.parts.registry import Registry
 from unshuffle.text.tokens import Tokenizer, TokensConfig
 
-if TYPE_CHECKING:
-    from unshuffle.encoders.pretrained.runners import Runnable
-
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
@@ -91,10 +88,6 @@ class SentenceEncoder(nn.Module):
     def keep_vectors(self, folder: Path | None) -> bool:
         """Keeps the vectors of frozen weights in a folder, None for no longer; whether it does."""
         return False
-
-    def runnables(self) -> list[Runnable]:
-        """Layers that can run accelerated."""
-        return []
 
     def pretrained(self) -> Iterator[nn.Parameter]:
         """Parameters that may have a learning rate of their own because they are pretrained."""

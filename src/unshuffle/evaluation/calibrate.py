@@ -139,7 +139,7 @@ def report(found: Fitted) -> dict[str, Any]:
 
 def observe(orderer: Orderer, documents: Iterable[Document], *, seed: int = 1) -> list[Observed]:
     """Orders each document once, shuffled, and looks how much is right; single sentences tell nothing."""
-    raw = Orderer(replace(orderer.model, calibration=None), parser=orderer.parser, device=str(orderer.device))
+    raw = orderer.uncalibrated()
     drawn = list(shuffled((one for one in documents if len(one.sentences) > 1), 0, seed))
     found = []
     for ordering, (document, permutation) in zip(raw.order_many(one for one, _ in drawn), drawn, strict=True):

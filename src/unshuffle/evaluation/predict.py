@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from unshuffle.metrics.orders import align_repeats
 from unshuffle.metrics.summary import OrderPair, Spread, spread, summarise
+from unshuffle.result import Ordering
 from unshuffle.seeds import derived
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -37,13 +38,22 @@ def shuffled(documents: Iterable[Document], shuffle: int, seed: int) -> Iterator
 
 
 def predict(
-    orderer: Orderer, documents: Sequence[Document], *, shuffles: int = 3, seed: int = 1, beam: int | None = None
+    orderer: Orderer,
+    documents: Sequence[Document],
+    *,
+    shuffles: int = 3,
+    seed: int = 1,
+    beam: int | None = None,
+    watch: Callable[[Iterator[Ordering]], Iterable[Ordering]] = iter,
 ) -> Iterator[Prediction]:
-    """Orders every document once a shuffle; predictions come shuffle by shuffle."""
+    """Orders every document once per shuffle; predictions come shuffle by shuffle.
+
+    `watch` sees each order as it is made, for a bar that shows how far it is.
+    """
     runs = [list(shuffled(documents, shuffle, seed)) for shuffle in range(shuffles)]
     # All shuffles of a document side by side: what stands in one batch several times is encoded once.
     stream = (run[number][0] for number in range(len(documents)) for run in runs)
-    orderings = list(orderer.order_many(stream, beam=beam, n_best=1))
+    orderings = list(watch(orderer.order_many(stream, beam=beam, n_best=1)))
     for shuffle, run in enumerate(runs):
         for document, (_, permutation), ordering in zip(documents, run, orderings[shuffle::shuffles], strict=True):
             order = tuple(permutation[place] for place in ordering.order)

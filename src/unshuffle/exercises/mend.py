@@ -64,7 +64,7 @@ def changed(
 
 
 def in_words(change: Change, numbers: tuple[int, ...], texts: tuple[str, ...], *, done: bool) -> str:
-    """A change as a whole sentence, done or proposed; sentences are counted from 1."""
+    """A change as a sentence without its full stop, done or proposed; sentences are counted from 1."""
     names = " and ".join(str(number + 1) for number in numbers)
     quoted = " … ".join(f"“{_shortened(text)}”" for text in texts)
     if change == "drop":
@@ -84,4 +84,5 @@ def _changes(paragraph: Paragraph) -> Iterator[tuple[Change, Paragraph, Paragrap
 
 
 def _shortened(text: str) -> str:
+    text = text.rstrip(".")
     return text if len(text) <= QUOTED else text[: QUOTED - 1].rstrip() + "…"

@@ -76,7 +76,7 @@ def rival_shown(verdict: Verdict, shown: Sequence[int]) -> Rival | None:
         return None
     item = {place: number for number, place in enumerate(shown)}
     order = tuple(item[place] for place in verdict.rival.order)
-    sentences = [_likelihood(verdict, order), _difference(verdict.rival.order, item), _doubt(verdict, item)]
+    sentences = [_likelihood(verdict, order), _difference(verdict, item), _doubt(verdict, item)]
     return Rival(order, verdict.rival.probability, " ".join(filter(None, sentences)))
 
 
@@ -120,8 +120,10 @@ def _likelihood(verdict: Verdict, order: Sequence[int]) -> str:
     return f"The next best order is {letters} ({given}, the right one {own})."
 
 
-def _difference(order: Sequence[int], item: dict[int, int]) -> str:
-    """What was done to 0, 1, 2, ... to make the order."""
+def _difference(verdict: Verdict, item: dict[int, int]) -> str:
+    """What was done to 0, 1, 2, ... to make the rival's order."""
+    assert verdict.rival is not None
+    order = verdict.rival.order
     right = list(range(len(order)))
     for place in right:
         to = order.index(place)
@@ -131,17 +133,18 @@ def _difference(order: Sequence[int], item: dict[int, int]) -> str:
             first, second = sorted((place, to))
             return f"It swaps {label(item[first])} and {label(item[second])}."
         return f"It moves {label(item[place])} from place {place + 1} to place {to + 1}."
-    return ""
+    if not verdict.turned:
+        return ""
+    first, second, _ = verdict.turned[0]
+    return f"It puts {label(item[second])} before {label(item[first])}, among other things."
 
 
 def _doubt(verdict: Verdict, item: dict[int, int]) -> str:
     if not verdict.turned:
         return ""
     first, second, chance = verdict.turned[0]
-    pair = f"{label(item[first])} comes before {label(item[second])}"
-    if chance < 0.5:
-        return f"Looking at the two alone, the model doubts that {pair}: it gives that {_percent(chance)}."
-    return f"The least certain of what it turns round is that {pair}: the model gives that {_percent(chance)}."
+    only = "only " if chance < 0.5 else ""
+    return f"The model gives {label(item[first])} before {label(item[second])} {only}{_percent(chance)}."
 
 
 def _percent(share: float) -> str:

@@ -11,28 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unshuffle.graph.build import Graph
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A prepared document, collated many times: word numbers and graph."""
-
-    id: str
-    words: tuple[NDArray[np.int64], ...]  # one array of word numbers per sentence
-    graph: Graph
-    entity_words: NDArray[np.int64]  # (entities,) word number of each entity
-    spans: NDArray[np.int64]  # (2, spans) mention, place of a word piece of it in its sentence
-    topics: NDArray[np.float32] | None = None  # (sentences, topics)
-
-    def permuted(self, permutation: Sequence[int]) -> Item:
-        """The same document with sentence `permutation[k]` at place k."""
-        return replace(
-            self,
-            words=tuple(self.words[old] for old in permutation),
-            graph=self.graph.permuted(permutation),
-            topics=None if self.topics is None else self.topics[np.asarray(permutation)],
-        )
+from unshuffle.graph.item import Item
 
 
 @dataclass(frozen=True, slots=True)

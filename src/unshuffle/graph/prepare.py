@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unshuffle.graph.batch import Item
 from unshuffle.graph.build import Graph, GraphConfig, build_graph
+from unshuffle.graph.item import Item
 from unshuffle.graph.relations import Relatedness, Saved, no_relations
 from unshuffle.graph.topics import TopicModel
 from unshuffle.storage.files import write_text

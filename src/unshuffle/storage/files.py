@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unshuffle.errors import ConfigError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from torch import Tensor
 
 Read = Callable[[Path], bytes]
@@ -78,6 +79,20 @@ def read_tensors(path: Path, *, read: Read | None = None) -> dict[str, Tensor]:
         raise ConfigError(f"{path}: the file is missing. Take the whole folder.") from None
     except (SafetensorError, OSError) as error:
         raise ConfigError(f"{path}: not a whole safetensors file ({error}). Take the folder anew.") from None
+
+
+def read_arrays(path: Path, *, read: Read = Path.read_bytes) -> dict[str, NDArray[Any]]:
+    """The tensors of a safetensors file as numpy arrays."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        arrays: dict[str, NDArray[Any]] = load(read(path))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: the file is missing. Copy the whole model folder.") from None
+    except (SafetensorError, OSError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path}: not a whole safetensors file ({error}). Download the model folder again.") from None
+    return arrays
 
 
 def read_json(path: Path, *, most: int = 16 * 2**20, read: Read = Path.read_bytes) -> Any:

@@ -10,14 +10,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from unshuffle.decode.contracts import Found
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import Batch, Item
+from unshuffle.graph.item import Item
 from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Candidate, Ordering, PairProbability, Round
+from unshuffle.search.contracts import Found
 from unshuffle.system.calibration import Calibration, Evidence
 from unshuffle.system.explain import reasons
-from unshuffle.system.network import Read
 from unshuffle.system.pair_chances import agreeing, agreement, pair_shares
 from unshuffle.text.document import Document
 
@@ -83,26 +82,3 @@ def _listed(chances: NDArray[np.float64]) -> tuple[PairProbability, ...]:
     first, second = np.triu_indices(len(chances), 1)
     rows = zip(first.tolist(), second.tolist(), chances[first, second].tolist(), strict=True)
     return tuple(PairProbability(one, other, probability) for one, other, probability in rows)
-
-
-def traces(read: Read, batch: Batch) -> list[tuple[Round, ...]]:
-    """Each document's own rounds, in its own sentence numbers; rounds in which it had settled are left out."""
-    graph = batch.graph
-    if read.refined is None:
-        return [()] * graph.documents
-    document_of_pair = graph.document_of_sentence[graph.pairs[0]]
-    document = document_of_pair.tolist()
-    first, second = (graph.pairs - graph.first_sentence[document_of_pair]).tolist()
-    found: list[list[Round]] = [[] for _ in range(graph.documents)]
-    for trace in read.refined.rounds:
-        weights, undecided = trace.weights.tolist(), trace.undecided.tolist()
-        rows: list[list[PairProbability]] = [[] for _ in range(graph.documents)]
-        open_pairs: list[list[tuple[int, int]]] = [[] for _ in range(graph.documents)]
-        for where, one, other, weight, unsure in zip(document, first, second, weights, undecided, strict=True):
-            rows[where].append(PairProbability(one, other, weight))
-            if unsure:
-                open_pairs[where].append((one, other))
-        for where, active in enumerate(trace.active.tolist()):
-            if active:
-                found[where].append(Round(tuple(rows[where]), tuple(open_pairs[where])))
-    return [tuple(steps) for steps in found]

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from unshuffle.graph.batch import Item, collate
-from unshuffle.result import Coherence, Move, Transition
+from unshuffle.graph.item import Item
+from unshuffle.result import SLIGHTLY, Coherence, Move, Transition
 from unshuffle.seeds import derived
 from unshuffle.steps import Steps
-from unshuffle.system.network import Network
+from unshuffle.system.contracts import OrderingModel, Reading
 
 ALL_ORDERS = 6
 """Up to so many sentences every order is looked at."""
@@ -35,8 +34,7 @@ EQUAL = 1e-5
 Order = tuple[int, ...]
 
 
-@torch.inference_mode()
-def coherence_steps(network: Network, item: Item, *, device: torch.device, seed: int = 0) -> Steps[Coherence]:
+def coherence_steps(model: OrderingModel, item: Item, *, seed: int = 0) -> Steps[Coherence]:
     """Scores the order in which the item stands.
 
     The text is read once, in the first step; in each of the others only the decoder runs, for some orders.
@@ -46,50 +44,39 @@ def coherence_steps(network: Network, item: Item, *, device: torch.device, seed:
         return Coherence(probability=1.0, log_probability=0.0, percentile=100.0, transitions=(), moves=())
     # Read in an order that the text does not tell, so that no encoder can see the order that is to be scored.
     hidden = sorted(range(size), key=lambda number: item.words[number].tolist())
-    scorer = Scorer(network, item.permuted(hidden), device)
+    reading = model.read([item.permuted(hidden)])
     given: Order = tuple(np.argsort(hidden).tolist())
-    choices = scorer.choices([given])[0]
+    choices = reading.choices([given])[0]
     total = float(choices.sum())
+    swapped = (*given[:-2], given[-1], given[-2])
+    last = 1 / (1 + math.exp(min(float(reading.choices([swapped]).sum()) - total, 700.0)))
     others = list(_other_orders(given, seed))
     moves = list(_moves(size, choices))
-    gains = (yield from _totals(scorer, [_moved(given, move) for move in moves])) - total
-    percentile = _percentile(total, (yield from _totals(scorer, others)))
+    gains = (yield from _totals(reading, [_moved(given, move) for move in moves])) - total
+    percentile = _percentile(total, (yield from _totals(reading, others)))
     best = np.argsort(-gains, kind="stable")[:MOVES].tolist()
     return Coherence(
         probability=math.exp(total),
         log_probability=total,
         percentile=percentile,
         transitions=tuple(
-            Transition(place, place + 1, math.exp(choice)) for place, choice in enumerate(choices[1:].tolist())
+            Transition(place, place + 1, score) for place, score in enumerate([*np.exp(choices[1:-1]).tolist(), last])
         ),
         moves=tuple(
             Move(sentence=moves[which][0], to=moves[which][1], gain=float(gains[which]))
             for which in best
-            if gains[which] > EQUAL
+            if gains[which] >= SLIGHTLY
         ),
     )
 
 
-class Scorer:
-    """A document that was read once, and any number of its orders."""
-
-    def __init__(self, network: Network, item: Item, device: torch.device) -> None:
-        batch = collate([item]).to(device)
-        self.choices = network.decoder.choices(network.read(batch).states, batch.graph)
-
-    def totals(self, orders: Sequence[Order]) -> NDArray[np.float64]:
-        """(orders,) log-probability of each order."""
-        sums: NDArray[np.float64] = self.choices(orders).sum(1)
-        return sums
-
-
-def _totals(scorer: Scorer, orders: Sequence[Order]) -> Steps[NDArray[np.float64]]:
+def _totals(reading: Reading, orders: Sequence[Order]) -> Steps[NDArray[np.float64]]:
     """(orders,) log-probability of each order."""
     sums = np.zeros(len(orders))
     together = max(1, CELLS // len(orders[0])) if orders else 1
     for start in range(0, len(orders), together):
         yield
-        sums[start : start + together] = scorer.totals(orders[start : start + together])
+        sums[start : start + together] = reading.choices(orders[start : start + together]).sum(1)
     return sums
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,28 +13,26 @@ import torch
 from torch import Tensor
 
 from unshuffle.errors import ConfigError
+from unshuffle.graph.batch import collate
+from unshuffle.graph.item import Item
 from unshuffle.graph.prepare import ENTITIES, TOKENIZER, TOPICS, Preparer
 from unshuffle.graph.relatedness import relatedness_of
 from unshuffle.graph.relations import RELATION_FILE, RELATION_VECTORS
 from unshuffle.graph.topics import LDATopics, TopicModel
-from unshuffle.storage.files import Read, read_json, read_tensors, write_json, write_tensors, write_text
+from unshuffle.machine.devices import Precision
+from unshuffle.storage.files import Read, read_tensors, write_json, write_tensors, write_text
 from unshuffle.storage.folder_files import FolderFiles
 from unshuffle.storage.packing import Storage, packed, unpacked
-from unshuffle.system.acceleration import use_onnx
 from unshuffle.system.config import SystemConfig
+from unshuffle.system.description import FORMAT, WEIGHTS, read_description, read_extras
 from unshuffle.system.network import Network
+from unshuffle.system.reading import TorchReading
 from unshuffle.system.rows import merged
 from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.tokens import Tokenizer
 
-FORMAT = 1
-WEIGHTS = "model.safetensors"
 HEADER = 2**22
 """Bytes that the file of weights may have beyond eight for each number."""
-LONGEST_CARD = 2**20
-"""Bytes of a model's README that are read."""
-MODELS = Path(__file__).parent.parent / "data" / "models"
-"""Models that are part of the package, by name."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,31 @@ class Model:
     """Name and fingerprint of the parser the model was trained with."""
     calibration: dict[str, Any] | None = None
     card: str = ""
+    precision: Precision = "32"
+
+    @property
+    def wanted_parser(self) -> str:
+        """The parser that its configuration names."""
+        return self.config.parser
+
+    @property
+    def longest(self) -> int:
+        """Word pieces of a sentence that it reads."""
+        return self.config.tokens.longest
+
+    @property
+    def large(self) -> bool:
+        """Whether its products are large enough for several threads to pay."""
+        return self.config.sentence_encoder.large
+
+    def description(self) -> dict[str, Any]:
+        """The system as plain options, and how many parameters it has."""
+        parameters = sum(parameter.numel() for parameter in self.network.parameters())
+        return {"system": self.config.write(), "parameters": parameters}
+
+    def read(self, items: Sequence[Item]) -> TorchReading:
+        """Everything up to the search."""
+        return TorchReading.of(self.network, collate(items), self.precision)
 
 
 @dataclass(frozen=True)
@@ -58,17 +82,6 @@ class Description:
     config: SystemConfig
     parser: dict[str, str]
     files: FolderFiles
-
-
-def find_folder(name: str) -> Path:
-    """The folder of a model: one of the package's by name, or the user's by path."""
-    if "/" not in name and "\\" not in name and (MODELS / name / "config.json").is_file():
-        return MODELS / name
-    folder = Path(name)
-    if not folder.is_dir():
-        shipped = sorted(path.name for path in MODELS.glob("*") if path.is_dir()) if MODELS.is_dir() else []
-        raise ConfigError(f"{name}: there is no such model folder. Shipped models: {', '.join(shipped) or 'none'}.")
-    return folder
 
 
 def save_model(model: Model, folder: Path, *, storage: Storage = "float32") -> None:
@@ -93,24 +106,13 @@ def save_model(model: Model, folder: Path, *, storage: Storage = "float32") -> N
 
 def describe(name: str) -> Description:
     """The model of a folder without its weights."""
-    folder = find_folder(name)
-    files = FolderFiles(folder)
-    described = read_json(folder / "config.json", most=2**20, read=files.read)
-    if not isinstance(described, dict) or described.get("format") != FORMAT or "system" not in described:
-        raise ConfigError(f"{folder}/config.json: not a model of this program. Give a folder that it has written.")
-    for part in ("system", "parser", "sha256"):
-        if not isinstance(described.get(part, {}), dict):
-            raise ConfigError(f"{folder}/config.json: '{part}' is not a table. Download the model folder again.")
-    config = SystemConfig.read(described["system"])
-    if any(part.source for part in config.parts().values()):  # it may be a module to import or a hub to ask
-        raise ConfigError(f"{folder}/config.json: 'source' names weights elsewhere. Give a folder with its own.")
-    files.hashes = {str(file): str(digest) for file, digest in described.get("sha256", {}).items()}
-    parser = {str(key): str(value) for key, value in described.get("parser", {}).items()}
-    return Description(str(described.get("name", folder.name)), config, parser, files)
+    described = read_description(name)
+    config = SystemConfig.read(described.system)
+    return Description(described.name, config, described.parser, described.files)
 
 
-def load_model(name: str, *, device: str | torch.device = "cpu", accelerated: bool = False) -> Model:
-    """The model of a folder, checked part by part, each file read once; `accelerated` runs its ONNX files if any."""
+def load_model(name: str, *, device: str | torch.device = "cpu", precision: Precision = "32") -> Model:
+    """The model of a folder, checked part by part, each file read once."""
     described = describe(name)
     config, files = described.config, described.files
     folder = files.folder
@@ -124,8 +126,6 @@ def load_model(name: str, *, device: str | torch.device = "cpu", accelerated: bo
         network = Network(config, words=tokenizer.size)
     _fill(network, tensors, folder)
     network.to(torch.device(device)).eval()
-    if accelerated:
-        use_onnx(network, files)
     counted = config.graph.entities.minimum_count > 0
     preparer = build_preparer(
         _within(config, folder),
@@ -134,12 +134,8 @@ def load_model(name: str, *, device: str | torch.device = "cpu", accelerated: bo
         LDATopics.load(folder / TOPICS, read=files.read) if config.graph.topics else None,
         read=files.read,
     )
-    calibration, card = None, ""
-    if files.has("calibration.json"):
-        calibration = read_json(folder / "calibration.json", read=files.read)
-    if files.has("README.md"):
-        card = files.read(folder / "README.md", most=LONGEST_CARD).decode("utf-8", errors="replace")
-    return Model(described.name, config, network, preparer, described.parser, calibration, card)
+    calibration, card = read_extras(files)
+    return Model(described.name, config, network, preparer, described.parser, calibration, card, precision)
 
 
 def build_preparer(

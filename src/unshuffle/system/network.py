@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Found, Gold, Search, decoders
+from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder, States, paragraph_encoders, sentence_encoders
 from unshuffle.graph.batch import Batch
 from unshuffle.refine.classifier import undecided_weights
 from unshuffle.refine.contracts import Refined
 from unshuffle.refine.iterative import Refiner
+from unshuffle.search.contracts import Found, Search
 from unshuffle.seeds import drawn_from
 from unshuffle.system.config import SystemConfig
 

@@ -7,21 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-import torch
-
-from unshuffle.decode.contracts import Search
-from unshuffle.decode.search.allowed import allowed_orders
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import Item, collate
-from unshuffle.machine.devices import Precision, computing, usable_device
+from unshuffle.graph.item import Item
 from unshuffle.machine.progress import shown
 from unshuffle.result import Coherence, Ordering, SentenceGraph
+from unshuffle.search.allowed import allowed_orders
+from unshuffle.search.contracts import Search
 from unshuffle.steps import Steps, finish
-from unshuffle.system.assemble import assembled, finished, traces
+from unshuffle.system.assemble import assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
 from unshuffle.system.coherence import coherence_steps
-from unshuffle.system.folder import Model, load_model
+from unshuffle.system.contracts import OrderingModel
 from unshuffle.system.options import OrderKeywords, OrderOptions
+from unshuffle.system.runtimes import Precision, RuntimeName, load
 from unshuffle.system.stream import batches, windows
 from unshuffle.text.document import Document, Role
 from unshuffle.text.documents import DocumentLike, OnError, document_of, numbered
@@ -33,25 +31,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT_MODEL = "default"
-TRUSTED_PARSERS = ("default", "none", "en_core_web_sm", "en_core_web_md", "en_core_web_lg")
+TRUSTED_PARSERS = ("default", "none", "rules", "en_core_web_sm", "en_core_web_md", "en_core_web_lg")
 """Parsers that a model folder may name; any other has to be named by the user."""
 
 
 class Orderer:
     """Orders documents with one model."""
 
-    def __init__(
-        self,
-        model: Model,
-        *,
-        parser: Parser | None = None,
-        device: str | torch.device = "cpu",
-        precision: Precision = "32",
-    ) -> None:
+    def __init__(self, model: OrderingModel, *, parser: Parser | None = None, calibrated: bool = True) -> None:
         self.model = model
-        self.device = torch.device(device)
-        self.precision = precision
-        self.calibration = Calibration.read(model.calibration) if model.calibration is not None else None
+        stored = model.calibration if calibrated else None
+        self.calibration = Calibration.read(stored) if stored is not None else None
         self._parser = parser
         self._told_of_cuts = False
 
@@ -60,24 +50,23 @@ class Orderer:
         cls,
         name: str | Path = DEFAULT_MODEL,
         *,
+        runtime: RuntimeName = "auto",
         device: str = "cpu",
-        precision: Precision = "32",
+        precision: Precision = "auto",
+        threads: int | None = None,
         parser: str | None = None,
-        accelerated: bool = True,
     ) -> Orderer:
         """The model of a folder, or one of the package's by name; `parser` overrules the folder's.
 
-        A folder of `unshuffle accelerate` runs in 8 bits on a CPU, unless `accelerated` is false.
+        `runtime`: "light" computes without torch, which most models on a transformer can do, "torch" with it; "auto"
+        takes the light one where it serves. `threads`: of the light runtime; those of torch are the program's choice.
         """
-        place = usable_device(device)
-        model = load_model(str(name), device=place, accelerated=accelerated and place.type == "cpu")
-        wanted = model.config.parser
-        if parser is None and wanted not in TRUSTED_PARSERS:
-            raise ConfigError(
-                f"{name}: the model asks for the parser '{wanted}'. If you trust it, say --parser {wanted}."
-            )
-        chosen = load_parser(parser, allow_path=True) if parser else None
-        return cls(model, parser=chosen, device=place, precision=precision)
+        model = load(str(name), runtime=runtime, device=device, precision=precision, threads=threads)
+        return cls(model, parser=trusted_parser(model, parser))
+
+    def uncalibrated(self) -> Orderer:
+        """The same model without its calibration, to fit another."""
+        return Orderer(self.model, parser=self.parser, calibrated=False)
 
     @property
     def name(self) -> str:
@@ -88,22 +77,21 @@ class Orderer:
     def parser(self) -> Parser:
         """Loaded when first needed: documents whose mentions are known need none."""
         if self._parser is None:
-            self._parser = load_parser(self.model.config.parser)
+            self._parser = load_parser(self.model.wanted_parser)
             trained_with = self.model.parser.get("fingerprint", self._parser.fingerprint)
             if trained_with != self._parser.fingerprint:
                 log.warning(
                     "%s: it was trained with another version of the parser '%s'; orders may be a little worse.",
                     self.name,
-                    self.model.config.parser,
+                    self.model.wanted_parser,
                 )
         return self._parser
 
     def card(self) -> dict[str, Any]:
         """What is to be known about the model, ready for JSON."""
         return {
-            "system": self.model.config.write(),
-            "parser": self.model.parser,
-            "parameters": sum(parameter.numel() for parameter in self.model.network.parameters()),
+            **self.model.description(),
+            "parser": dict(self.model.parser),
             "calibrated": self.calibration is not None,
             "card": self.model.card,
         }
@@ -166,7 +154,7 @@ class Orderer:
     def coherence_steps(self, text: DocumentLike) -> Steps[Coherence]:
         """The same in steps, for whoever has other work in between."""
         (parsed,) = self._parsed([document_of(text)])
-        return (yield from coherence_steps(self.model.network, self._item(parsed), device=self.device))
+        return (yield from coherence_steps(self.model, self._item(parsed)))
 
     def graph(self, sentences: DocumentLike) -> SentenceGraph:
         """The graph that the model reads."""
@@ -184,16 +172,10 @@ class Orderer:
     def _item(self, document: Document) -> Item:
         """What the network reads of a document; where that is not all of it, the user is told once."""
         item = self.model.preparer.item(document)
-        longest = self.model.config.tokens.longest
-        cut = next((number for number, words in enumerate(item.words, 1) if len(words) >= longest), None)
-        if cut is not None and not self._told_of_cuts:
+        longest = self.model.longest
+        if not self._told_of_cuts and any(len(words) >= longest for words in item.words):
             self._told_of_cuts = True
-            log.warning(
-                "document '%s': the model reads %d word pieces of a sentence; what number %d has beyond is left out.",
-                document.id,
-                longest,
-                cut,
-            )
+            log.warning("The model reads %d word pieces of a sentence; the middle of longer ones is left out.", longest)
         return item
 
     def _parsed(self, documents: list[Document]) -> Iterable[Document]:
@@ -201,16 +183,24 @@ class Orderer:
             return documents
         return self.parser.mentions(documents)
 
-    @torch.inference_mode()
     def _order_batch(self, items: list[Item], options: OrderOptions) -> list[Ordering]:
-        batch = collate(items).to(self.device)
         rules = options.constraints
-        allowed = None if rules is None else allowed_orders([rules] * len(items), batch.graph.sizes)
+        sizes = [item.graph.sentences for item in items]
+        allowed = None if rules is None else allowed_orders([rules] * len(items), sizes)
         width = options.width
-        with computing(self.device, self.precision):
-            read = self.model.network.read(batch)
-            found = self.model.network.search(read, batch, Search(beam=width, keep=width, allowed=allowed))
+        reading = self.model.read(items)
+        found = reading.search(Search(beam=width, keep=width, allowed=allowed))
         return [
             assembled(item, best, rounds, n_best=options.n_best, calibration=self.calibration)
-            for item, best, rounds in zip(items, found, traces(read, batch), strict=True)
+            for item, best, rounds in zip(items, found, reading.rounds(), strict=True)
         ]
+
+
+def trusted_parser(model: OrderingModel, named: str | None) -> Parser | None:
+    """The parser that the user names, or None for the model's own where that can be trusted."""
+    if named is None and model.wanted_parser not in TRUSTED_PARSERS:
+        raise ConfigError(
+            f"{model.name}: the model asks for the parser '{model.wanted_parser}'. "
+            f"If you trust it, say --parser {model.wanted_parser}."
+        )
+    return load_parser(named, allow_path=True) if named else None

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
 
 UNKNOWN, PADDING = "[UNK]", "[PAD]"
+LONGEST_WORD = 40
+"""Letters of a word that are looked at for each word that may be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,7 @@ class TokensConfig:
     minimum_count: Annotated[int, Ge(1)] = 2
     """A word without a vector must occur this often in training."""
     longest: Annotated[int, Ge(1)] = 512
-    """Words of a sentence beyond this many are not read."""
+    """Words of a sentence that are read; of a longer one, those at both ends."""
     vectors: str = "default"
     """Word vectors to start from: `default` for those in the package, or a file."""
 
@@ -53,7 +55,7 @@ class Tokenizer:
     def __init__(self, backend: Backend, longest: int) -> None:
         self.backend = backend
         self.longest = longest
-        self.backend.enable_truncation(longest)
+        self.backend.no_truncation()
         self.backend.no_padding()
 
     @classmethod
@@ -122,12 +124,21 @@ class Tokenizer:
         return 0 if found is None else int(found)
 
     def encode(self, sentences: Sequence[str]) -> list[Encoded]:
-        """Word numbers of each sentence; a sentence without any word reads as one unknown word."""
-        return [
-            Encoded(
-                np.array(row.ids or [0], np.int64),
-                tuple(start for start, _ in row.offsets) or (0,),
-                tuple(end for _, end in row.offsets) or (0,),
-            )
-            for row in self.backend.encode_batch(list(sentences))
-        ]
+        """Word numbers of each sentence; a sentence without any word reads as one unknown word.
+
+        Of a sentence that is too long both ends are read: how it begins and how it ends tell most of its place.
+        """
+        found = []
+        for row in self.backend.encode_batch([self._bounded(sentence) for sentence in sentences]):
+            ids, offsets = row.ids or [0], row.offsets or [(0, 0)]
+            if len(ids) > self.longest:
+                head, tail = self.longest - self.longest // 2, self.longest // 2
+                ids, offsets = ids[:head] + ids[len(ids) - tail :], offsets[:head] + offsets[len(offsets) - tail :]
+            starts, ends = zip(*offsets, strict=True)
+            found.append(Encoded(np.array(ids, np.int64), starts, ends))
+        return found
+
+    def _bounded(self, sentence: str) -> str:
+        """Both ends of a sentence so long that it could not be read whole anyway."""
+        most = LONGEST_WORD * self.longest
+        return sentence if len(sentence) <= 2 * most else f"{sentence[:most]} {sentence[-most:]}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from unshuffle.evaluation.predict import Prediction
 from unshuffle.evaluation.results import plain
 from unshuffle.machine.devices import Precision
+from unshuffle.metrics.bootstrap import Comparison
 from unshuffle.metrics.summary import Spread
 from unshuffle.parts.registry import validated
 from unshuffle.system.config import SystemConfig
@@ -56,6 +58,7 @@ class Tested:
     before: Spread
     after: Spread
     predictions: tuple[Prediction, ...]
+    gains: Mapping[str, Comparison] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,17 +73,31 @@ class FineTuned:
     """Whether the new weights were kept; otherwise the folder holds the old ones."""
     test: Tested | None = None
     """On documents that had no part in it, where some were given."""
+    gains: Mapping[str, Comparison] = field(default_factory=dict)
+    """By measure, with an interval; none where too few documents are held out."""
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
         return {
             "before": plain(self.before),
             "after": plain(self.after),
+            "gain": _written(self.gains),
             "documents": self.documents,
             "held_out": self.held_out,
             "improved": self.improved,
-            **({"test": {"before": plain(self.test.before), "after": plain(self.test.after)}} if self.test else {}),
+            **({"test": _tested(self.test)} if self.test else {}),
         }
+
+
+def _tested(test: Tested) -> dict[str, Any]:
+    return {"before": plain(test.before), "after": plain(test.after), "gain": _written(test.gains)}
+
+
+def _written(gains: Mapping[str, Comparison]) -> dict[str, list[float]]:
+    """The gain and the ends of its 95 % interval."""
+    return {
+        name: [round(number, 3) for number in (gain.difference, gain.lower, gain.upper)] for name, gain in gains.items()
+    }
 
 
 def settings(job: FineTuning, config: SystemConfig) -> TrainingConfig:

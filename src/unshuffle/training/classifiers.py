@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from unshuffle.decode.contracts import Gold
-from unshuffle.graph.batch import Batch, Item
+from unshuffle.graph.batch import Batch
+from unshuffle.graph.item import Item
 from unshuffle.machine.devices import device_of
 from unshuffle.refine.classifier import PairClassifier, undecided_weights
 from unshuffle.refine.iterative import Refiner

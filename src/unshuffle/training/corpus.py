@@ -12,7 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from unshuffle.errors import DataError
-from unshuffle.machine.threads import idle_processors
+from unshuffle.machine.processors import idle_processors
 from unshuffle.text.document import Document
 from unshuffle.text.formats import SUFFIXES
 from unshuffle.text.parsing.cache import CachedParser

@@ -14,13 +14,16 @@ import torch
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.evaluation.calibrate import FEWEST as FEWEST_FITTED
 from unshuffle.evaluation.calibrate import calibrated
+from unshuffle.evaluation.intervals import gains
 from unshuffle.evaluation.predict import Prediction, figures, predict
 from unshuffle.evaluation.results import Result, command_line, plain
-from unshuffle.graph.batch import Item
+from unshuffle.graph.item import Item
+from unshuffle.machine.devices import usable_device
 from unshuffle.seeds import derived
 from unshuffle.storage.files import write_json
-from unshuffle.system.folder import Model, find_folder, save_model
-from unshuffle.system.orderer import Orderer
+from unshuffle.system.description import find_folder
+from unshuffle.system.folder import Model, load_model, save_model
+from unshuffle.system.orderer import Orderer, trusted_parser
 from unshuffle.text.document import Document
 from unshuffle.text.parsing.cache import CachedParser
 from unshuffle.training.adaptation import FineTuned, FineTuning, Tested, settings
@@ -43,8 +46,8 @@ SHUFFLES = 3
 def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda progress: None) -> FineTuned:
     """Trains within the time given and saves the better of the old and the new model."""
     _check(job)
-    orderer = Orderer.from_pretrained(job.source, parser=job.parser, device=job.device)
-    model = orderer.model
+    model = load_model(job.source, device=usable_device(job.device))
+    orderer = Orderer(model, parser=trusted_parser(model, job.parser))
     training = settings(job, model.config)
     train, valid = _split(job)
     parser = CachedParser(orderer.parser, job.out / "parses")
@@ -63,8 +66,9 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
     tested = None
     if test:
         predictions = _ordered(orderer, test, job.seed) if improved else before[1]
-        tested = Tested(figures(before[1]), figures(predictions), predictions)
-    result = FineTuned(figures(before[0]), figures(after), len(train), len(valid), improved, tested)
+        tested = Tested(figures(before[1]), figures(predictions), predictions, gains(before[1], predictions))
+    gained = gains(before[0], after)
+    result = FineTuned(figures(before[0]), figures(after), len(train), len(valid), improved, tested, gained)
     write_json(
         job.out / "fine-tune.json",
         result.to_json() | {"source": job.source, "training": asdict(training)},

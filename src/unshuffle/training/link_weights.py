@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unshuffle.graph.batch import Item
+from unshuffle.graph.item import Item
 from unshuffle.machine.devices import device_of
 from unshuffle.refine.iterative import Refiner
 from unshuffle.seeds import derived

@@ -8,11 +8,13 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Gold, Search
-from unshuffle.graph.batch import Batch, Item
+from unshuffle.decode.contracts import Gold
+from unshuffle.graph.batch import Batch
+from unshuffle.graph.item import Item
 from unshuffle.machine.devices import device_of
 from unshuffle.metrics.summary import OrderPair, Score, Tally, tally
 from unshuffle.refine.classifier import normalised, undecided_weights
+from unshuffle.search.contracts import Search
 from unshuffle.system.network import Network
 from unshuffle.training.classifiers import both_ways, lesson, linked_pairs, pair_truth, shuffled_batches
 from unshuffle.training.loop import Drawn

@@ -9,13 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from unshuffle.evaluation.predict import figures, predict, shuffled
+from unshuffle.evaluation.predict import Prediction, figures, predict, shuffled
 from unshuffle.evaluation.results import Result, command_line, plain
+from unshuffle.machine.devices import device_of
 from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.corpus import parsed
 from unshuffle.training.run import Job
+
+
+def tested(orderer: Orderer, job: Job, *, shuffles: int, beam: int) -> list[Prediction]:
+    """The orders of the test documents."""
+    test = parsed(job.data.test, job.config.parser, job.cache or job.out / "parses")
+    return list(predict(orderer, test, shuffles=shuffles, seed=job.seed, beam=beam))
 
 
 def evaluated(
@@ -69,7 +76,7 @@ def refinement_figures(orderer: Orderer, documents: tuple[Document, ...], seed: 
             item = orderer.model.preparer.item(document)
             if not item.graph.pairs.size:
                 continue
-            batch = collate([item]).to(orderer.device)
+            batch = collate([item]).to(device_of(network))
             encoded = network.sentence_encoder(batch)
             refined = refiner(batch, encoded)
             if refiner.initial is not None:

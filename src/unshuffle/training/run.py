@@ -16,7 +16,8 @@ from unshuffle.machine.devices import Precision, usable_device
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.config import SystemConfig
-from unshuffle.system.folder import Model, build_preparer, find_folder, load_model, save_model
+from unshuffle.system.description import find_folder
+from unshuffle.system.folder import Model, build_preparer, load_model, save_model
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -136,7 +137,7 @@ def train_system(job: Job, report: Callable[[Progress], None] = lambda progress:
         write_json(job.out / "trail.json", run.trail())
         save_model(model, job.out)
     fabric.barrier()
-    return Orderer(model, device=fabric.device)
+    return Orderer(model)
 
 
 def new_model(name: str, config: SystemConfig, documents: Sequence[Document], seed: int) -> Model:

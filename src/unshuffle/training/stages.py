@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unshuffle.graph.batch import Item
+from unshuffle.graph.item import Item
 from unshuffle.machine.devices import Precision
 from unshuffle.refine.iterative import IterativeConfig, Refiner
 from unshuffle.seeds import derived

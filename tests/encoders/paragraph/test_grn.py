@@ -13,8 +13,9 @@ from tests.oracles import grn as oracle
 from unshuffle.encoders.contracts import Encoded
 from unshuffle.encoders.messages.links import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.paragraph.grn import GRN, GRNConfig
-from unshuffle.graph.batch import Item, collate
+from unshuffle.graph.batch import collate
 from unshuffle.graph.build import Graph, GraphConfig, build_graph
+from unshuffle.graph.item import Item
 
 WIDTH, ENTITY = 8, 5
 

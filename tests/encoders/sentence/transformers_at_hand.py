@@ -13,7 +13,8 @@ from unshuffle.encoders.sentence.transformer import TransformerConfig
 from unshuffle.encoders.sentence.transformer_joined import TransformerJoinedConfig
 from unshuffle.encoders.sentence.transformer_pair import TransformerPairConfig
 from unshuffle.encoders.sentence.transformer_set import TransformerSetConfig
-from unshuffle.graph.batch import Batch, Item
+from unshuffle.graph.batch import Batch
+from unshuffle.graph.item import Item
 
 ITEMS = corpus(pieces=True)
 CONFIGS = {

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from unshuffle.decode.contracts import Found
 from unshuffle.decode.search.beam import Prefix
+from unshuffle.search.contracts import Found
 
 
 class TableMemory:

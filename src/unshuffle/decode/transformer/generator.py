@@ -6,13 +6,14 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from unshuffle.decode.contracts import Found, Gold, Search
+from unshuffle.decode.contracts import Gold
 from unshuffle.decode.search.beam import Memory, beam_search
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.walk import Stepwise
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
+from unshuffle.search.contracts import Found, Search
 
 
 class GeneratorMemory(Memory[Any], Protocol):

@@ -8,17 +8,12 @@ from torch import nn
 
 from unshuffle.encoders.contracts import SentenceEncoder
 from unshuffle.encoders.pretrained.pieces import Pieces
-from unshuffle.encoders.pretrained.runners import Runnable
 
 
 class PiecesEncoder(SentenceEncoder):
     """A sentence encoder whose word pieces come from one pretrained transformer."""
 
     pieces: Pieces
-
-    def runnables(self) -> list[Runnable]:
-        """All layers of a BERT; other transformers run as they are."""
-        return self.pieces.runnables()
 
     def pretrained(self) -> Iterator[nn.Parameter]:
         """The transformer's."""

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.pretrained.bert import Bert, Group
 from unshuffle.encoders.pretrained.loading import PretrainedConfig, freeze, load
-from unshuffle.encoders.pretrained.runners import LayerRange, Layout, Runnable, Runner
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.segments import scatter_sum, segment_mean, segment_of
@@ -19,10 +18,6 @@ POSITIONS_AFTER_PADDING = frozenset({"roberta", "xlm-roberta", "camembert", "mpn
 """Kinds that number positions from behind their padding number on."""
 TWO_SEPARATORS = POSITIONS_AFTER_PADDING | {"bart"}
 """Kinds that are trained with two separators between the sentences of a pair."""
-
-
-RUN_CELLS = 1 << 21
-"""Pairs of pieces that a runner is given at once where parts of a text listen differently to each other."""
 
 
 SUMS_ARE_TOLD = hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu")
@@ -48,28 +43,14 @@ class Pieces(nn.Module):
         self.separators = 2 if found.kind in TWO_SEPARATORS else 1
         self.knows_segments = found.segments > 1
         self.frozen = freeze(found, config)
-        self.runners: dict[tuple[int, int], Runner] = {}
-        """Take the place of layers, from one to before another, in inference; made for the weights as they are, so
-        other weights end them."""
-        self.register_load_state_dict_post_hook(_forget_runners)  # type: ignore[no-untyped-call]
         self.train(self.training)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy runs the layers itself: what stands in for them belongs to this process and these weights."""
-        return {**self.__dict__, "runners": {}}
 
     def train(self, mode: bool = True) -> Pieces:
         """Never lets a frozen transformer drop anything, so what it says may be kept."""
         super().train(mode)
-        if mode:
-            self.runners = {}
         if self.frozen:
             self.model.eval()
         return self
-
-    def runnables(self) -> list[Runnable]:
-        """All layers of a BERT as one; those of other transformers cannot run accelerated."""
-        return [Runnable(self, LayerRange.whole(self.model))] if isinstance(self.model, Bert) else []
 
     def forward(
         self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None, layers: int | None = None
@@ -86,27 +67,25 @@ class Pieces(nn.Module):
         last = len(self.model.layers) if layers is None else layers
         segments = torch.zeros_like(ids) if segments is None else segments
         states: Tensor = self.model.embeddings(ids, place_of_piece(lengths), segments)
-        return self.climb(states, groups, 0, last)
+        return self.through(states, groups, 0, last)
 
-    def climb(self, states: Tensor, groups: list[Group], first: int, last: int, apart: Tensor | None = None) -> Tensor:
-        """(pieces, width) through the layers of a BERT from `first` to before `last`, by a runner where there is one.
+    def through(
+        self, states: Tensor, groups: list[Group], first: int, last: int, between: Tensor | None = None
+    ) -> Tensor:
+        """(pieces, width) through the layers of a BERT from `first` up to, but not including, `last`.
 
-        `apart`: (layers, heads) what pieces of other parts of a sequence get on top.
+        `between`: (layers, heads) bias of the attention between parts of a sequence.
         """
         assert isinstance(self.model, Bert)
         if self.training:
-            return self.model.climb(states, groups, first, last, apart)
-        runner, found = self.runners.get((first, last)), []
-        for group in groups:  # a group at a time bounds the memory of inference
-            own = group.alone()
-            # A runner makes the whole of the attention at once; the layers make that of a long text in steps.
-            if runner is None or (apart is not None and group.here.numel() * group.here.shape[1] > RUN_CELLS):
-                found.append(self.model.climb(states[group.place], [self._told_apart(own)], first, last, apart))
-            else:
-                found.append(runner(states[group.place], Layout.of(group.here, group.part)))
+            return self.model.climb(states, groups, first, last, between)
+        found = [  # one group at a time bounds the memory of inference
+            self.model.climb(states[group.place], [self._with_parts(group.alone())], first, last, between)
+            for group in groups
+        ]
         return in_place(found, groups)
 
-    def _told_apart(self, group: Group) -> Group:
+    def _with_parts(self, group: Group) -> Group:
         """With its parts as sequences of their own, where the processor's attention tells its sums."""
         if group.part is None or group.here.device.type != "cpu" or not SUMS_ARE_TOLD:
             return group
@@ -190,7 +169,3 @@ def entity_vectors(states: Tensor, mention: Tensor, piece: Tensor, graph: GraphB
 
 def _table(values: Tensor, here: Tensor, padding: int) -> Tensor:
     return torch.full(here.shape, padding, dtype=values.dtype, device=values.device).masked_scatter(here, values)
-
-
-def _forget_runners(module: Pieces, incompatible: Any) -> None:
-    module.runners = {}

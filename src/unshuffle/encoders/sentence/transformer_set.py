@@ -20,7 +20,6 @@ from unshuffle.encoders.pretrained.pieces import (
     place_of_piece,
     read_pieces,
 )
-from unshuffle.encoders.pretrained.runners import LayerRange, Runnable
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.layers.dropout import Dropout
@@ -92,14 +91,7 @@ class TransformerSet(PiecesEncoder):
             replace(group, part=group.table(sentence[:, None]).squeeze(-1))
             for group in groups_of(lengths, self.pieces.budget)
         ]
-        return self.pieces.climb(states, groups, *self._shared_layers, SCALE * self.apart)
-
-    def runnables(self) -> list[Runnable]:
-        """The layers that read sentences on their own, and those in which they attend to each other."""
-        (whole,) = (runnable.layers for runnable in self.pieces.runnables())
-        first, last = self._shared_layers
-        above = Runnable(self.pieces, LayerRange(whole.model, first, last, SCALE * self.apart.detach()))
-        return [Runnable(self.pieces, LayerRange(whole.model, 0, first)), above] if first else [above]
+        return self.pieces.through(states, groups, *self._shared_layers, SCALE * self.apart)
 
     @property
     def _shared_layers(self) -> tuple[int, int]:

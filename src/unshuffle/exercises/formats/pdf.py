@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from unshuffle.errors import DataError, MissingExtra
 from unshuffle.exercises.exercise import Exercise, label
 from unshuffle.exercises.sheet import INSTRUCTION, Booklet, answer, blanks, notes, printable
@@ -79,7 +81,7 @@ def _name_line(pdf: FPDF) -> None:
 def _keep_together(pdf: FPDF, item: str) -> None:
     """Begins a page where an item would not fit on the rest of this one."""
     width = pdf.epw - BLANK - 3 - LABEL
-    height = pdf.multi_cell(width, LINE, _shown(item), dry_run=True, output="HEIGHT")
+    height: Any = pdf.multi_cell(width, LINE, _shown(item), dry_run=True, output="HEIGHT")
     if pdf.will_page_break(height) and height < pdf.eph:
         pdf.add_page()
 

@@ -20,22 +20,32 @@ function fill(made, options, children) {
   return made;
 }
 
-/** Say something to those who do not see the page. */
+/** Announce something to screen readers. */
 export function speak(words) {
   byId("spoken").textContent = words;
 }
 
-/** 0.873 -> "87 %" */
-export const percent = (share) => `${Math.round(100 * share)} %`;
-
-/** 0.0034 -> "0.3 %": of all orders even the best may have little. */
-export function smallPercent(share) {
-  if (share >= 0.0995) return percent(share);
-  return share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
-}
-
-/** Show one line under an input, or take it away. */
+/** Show one line under an input, or hide it. */
 export function showProblem(place, line) {
   place.textContent = line ?? "";
   place.hidden = !line;
+}
+
+/** Show what the service warns of, one line each. */
+export function showWarnings(place, lines = []) {
+  place.replaceChildren(...lines.map((line) => element("li", {}, line)));
+  place.hidden = !lines.length;
+}
+
+/** While work is under way its button is marked busy; an error becomes a line. */
+export async function busy(button, problem, work) {
+  showProblem(problem);
+  button.setAttribute("aria-busy", "true");
+  try {
+    await work();
+  } catch (error) {
+    showProblem(problem, error.message);
+  } finally {
+    button.removeAttribute("aria-busy");
+  }
 }

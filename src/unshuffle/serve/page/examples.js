@@ -1,12 +1,11 @@
-// The examples, as buttons that fill a text field.
+// The examples, as buttons.
 import { element } from "./element.js";
 
-/** Buttons in a place; `pick(lines)` gets an example's sentences, shuffled or as written. */
-export async function offerExamples(place, shuffled, pick) {
-  const examples = await (await fetch("/page/examples.json")).json();
-  place.replaceChildren(...examples.map((example) =>
-    element("button", {
-      class: "chip", type: "button",
-      onclick: () => pick(shuffled ? example.shown.map((number) => example.sentences[number]) : example.sentences),
-    }, example.name)));
+let loading;
+
+/** Buttons in a place; `pick(example)` gets { name, sentences, shown, note }. */
+export async function offerExamples(place, pick) {
+  loading ??= fetch("/page/examples.json").then((answer) => answer.json());
+  place.replaceChildren(...(await loading).map((example) =>
+    element("button", { class: "chip", type: "button", onclick: () => pick(example) }, example.name)));
 }

@@ -1,40 +1,45 @@
-// The second tab: a scrambled-sentence exercise, its verdict, and a sheet to print.
+// The teacher's tab: a scrambled-sentence exercise, its verdict, and a sheet to print.
 import { post } from "./api.js";
-import { byId, element, showProblem } from "./element.js";
+import { busy, byId, element, showWarnings } from "./element.js";
 import { offerExamples } from "./examples.js";
 import { save } from "./save.js";
+import { guessSplit } from "./splitting.js";
 
-const INSTRUCTION = "Put the sentences in the order in which they make sense. Write the number before each.";
+const INSTRUCTION = "Put the sentences in the order in which they make sense. "
+  + "Write 1 on the line before the sentence that comes first, 2 before the next, and so on.";
 let made;
+let of = ""; // the paragraph that it was made of
 let seed = 0;
-let split = "sentences"; // "lines" once a change was made: a merged item holds several full stops
 
-async function make() {
+const make = () => busy(byId("make"), byId("exercise-problem"), async () => {
   const text = byId("paragraph").value;
-  if (!text.trim()) return showProblem(byId("exercise-problem"), "There is no paragraph yet. Paste one or pick an example.");
-  showProblem(byId("exercise-problem"));
-  byId("make").setAttribute("aria-busy", "true");
-  try {
-    made = await post("exercise", { text, split, seed, margin: Number(byId("margin").value), mend: byId("mend").checked });
-    show();
-  } catch (error) {
-    showProblem(byId("exercise-problem"), error.message);
-  } finally {
-    byId("make").removeAttribute("aria-busy");
-  }
+  if (!text.trim()) throw new Error("There is no paragraph yet. Paste one or pick an example.");
+  // A merged item is one line that holds several full stops.
+  const split = guessSplit(text);
+  made = await post("exercise", { text, split, seed, margin: Number(byId("margin").value), mend: byId("mend").checked });
+  of = text;
+  show();
+});
+
+function markOld() {
+  byId("exercise-old").hidden = !made || byId("paragraph").value === of;
 }
 
 function show() {
+  markOld();
   byId("again").disabled = false;
   byId("verdict-card").hidden = false;
   byId("sheet").hidden = false;
   byId("sheet-empty").hidden = true;
   const verdict = byId("verdict");
   verdict.classList.toggle("good", made.unambiguous);
-  const changes = made.changes.length ? ` Changed: ${made.changes.join("; ")}.` : "";
+  const changes = made.changes.length ? ` ${made.changes.join(". ")}.` : "";
   verdict.textContent = made.unambiguous
-    ? `Yes. The right order leads every other by ${made.margin.toFixed(2)} of 1; the exercise is ${made.difficulty}.${changes}`
+    ? `Yes. The right order has a lead of ${made.margin.toFixed(2)} (of at most 1) over every other. The exercise is ${made.difficulty}.${changes}`
     : `No: ${made.reason}.${made.proposals.length ? " These changes would help:" : ""}`;
+  byId("rival").textContent = made.rival?.why ?? "";
+  byId("rival").hidden = !made.rival;
+  showWarnings(byId("exercise-warnings"), made.warnings);
   byId("proposals").replaceChildren(...made.proposals.map(proposal));
   showSheet();
 }
@@ -44,7 +49,6 @@ function proposal(one) {
   const words = one.change === "drop" ? `Drop sentence ${places}` : `Merge sentences ${places}`;
   const use = () => {
     byId("paragraph").value = one.result.join("\n");
-    split = "lines";
     make();
   };
   return element("div", { class: "proposal" },
@@ -56,11 +60,11 @@ const title = () => byId("sheet-title").value.trim() || "Put the sentences in or
 
 function showSheet() {
   if (!made) return;
-  const item = (text, place) => element("li", {}, element("span", { class: "blank" }), element("b", {}, `${made.labels[place]}.`), element("p", {}, text));
-  const solved = (number, place) => element("li", {}, element("b", {}, `${place + 1}. (${made.labels[number]})`), element("p", {}, made.items[number]));
+  const item = (text, place) => element("li", {}, element("span", { class: "blank" }), element("b", {}, `${made.labels[place]}.`), element("p", { dir: "auto" }, text));
+  const solved = (number, place) => element("li", {}, element("b", {}, `${place + 1}. (${made.labels[number]})`), element("p", { dir: "auto" }, made.items[number]));
   byId("sheet-page").replaceChildren(
     element("h2", {}, title()),
-    element("p", { class: "hint" }, `Difficulty: ${made.difficulty}`),
+    element("p", { class: "who" }, element("span", {}, "Name"), element("span", {}, "Date")),
     element("p", {}, INSTRUCTION),
     element("ol", { class: "items" }, ...made.items.map(item)));
   byId("sheet-key").replaceChildren(
@@ -72,14 +76,13 @@ const key = () => made.solution.map((number) => made.labels[number]).join(" ");
 
 function asText() {
   const items = made.items.map((item, place) => `____  ${made.labels[place]}. ${item}`);
-  return [title(), `Difficulty: ${made.difficulty}`, "", INSTRUCTION, "", ...items, "\f", `Answer key: ${key()}`, ""].join("\n");
+  return [title(), "", "Name: ____________________   Date: ____________", "", INSTRUCTION, "", ...items, "\f", `Answer key: ${key()}`, ""].join("\n");
 }
 
 /** Make the tab work. */
 export function setUpExercise() {
-  offerExamples(byId("exercise-examples"), false, (lines) => {
-    byId("paragraph").value = lines.join(" ");
-    split = "sentences";
+  offerExamples(byId("exercise-examples"), ({ sentences }) => {
+    byId("paragraph").value = sentences.join(" ");
     make();
   });
   byId("make").addEventListener("click", () => {
@@ -90,7 +93,7 @@ export function setUpExercise() {
     seed += 1;
     make();
   });
-  byId("paragraph").addEventListener("paste", () => (split = "sentences"));
+  byId("paragraph").addEventListener("input", markOld);
   byId("sheet-title").addEventListener("input", showSheet);
   byId("print").addEventListener("click", () => print());
   byId("exercise-text").addEventListener("click", () => save("exercise.txt", "text/plain", asText()));

@@ -1,17 +1,19 @@
 // Draws the sentence-entity graph: links as arcs on the left, sentences in reading order, entities on the right.
-import { element, percent, shape } from "./element.js";
+import { shape } from "./element.js";
+import { percent, rightToLeft } from "./words.js";
 
 const ROW = 52;
 const LOW_ROW = 38; // where there are many
 const MANY_LINKS = 30;
 const MOST_ENTITIES = 16;
 const NODE = 13;
+const LINE = 16;
 
 /**
- * Draw into a place and give back { show(links), drawing }.
- * `order`: input indices from top to bottom; `graph`: as the service answers.
+ * Draw into a place and give back { show(step), drawing }.
+ * `order`: input indices from top to bottom; `labels`: their numbers; `graph`: as the service answers; `pairs`: to be drawn.
  */
-export function drawGraph(place, { sentences, order, graph }) {
+export function drawGraph(place, { sentences, order, labels, graph, pairs }) {
   const width = Math.max(300, Math.floor(place.clientWidth));
   const wide = width >= 520;
   const entities = chosen(graph);
@@ -19,29 +21,36 @@ export function drawGraph(place, { sentences, order, graph }) {
   const height = Math.max(order.length * rowHeight, entities.length * 24) + 16;
   const arcs = Math.min(width * (wide ? 0.24 : 0.34), 46 + order.length * 15);
   const node = arcs + NODE + 6;
-  const entityX = width - (wide ? 104 : 92);
-  const mentionX = wide ? node + (entityX - node) * 0.6 : node + NODE + 3;
+  const entityX = entities.length ? width - (wide ? 104 : 92) : width;
+  const textOnly = !entities.length;
+  const mentionX = textOnly ? width : wide ? node + (entityX - node) * 0.6 : node + NODE + 3;
   const row = Object.fromEntries(order.map((sentence, at) => [sentence, ((at + 0.5) * height) / order.length]));
 
   const drawing = shape("svg", {
-    viewBox: `0 0 ${width} ${height}`, width, height, role: "img", class: "graph",
-    "aria-label": `Graph of ${sentences.length} sentences, ${graph.entities.length} entities and ${graph.links.length} links`,
+    viewBox: `0 0 ${width} ${height}`, width, height, role: "group", class: "graph",
+    "aria-label": `Graph of ${sentences.length} sentences, ${graph.entities.length} entities and ${pairs.length} pairs`,
   });
   const linkLayer = shape("g");
   drawing.append(
     linkLayer,
-    mentions(graph, entities, row, { entityX, mentionX, height }),
-    ...order.map((sentence) => sentenceNode(sentences[sentence], sentence, row[sentence], { node, mentionX, wide })),
+    mentions(graph, entities, row, labels, { entityX, mentionX, height }),
+    ...order.map((sentence) => sentenceNode(sentences[sentence], sentence, labels[sentence], row[sentence], { node, withText: wide || textOnly })),
   );
   highlightOnHover(drawing);
   place.replaceChildren(drawing);
-  for (const start of drawing.querySelectorAll(".start")) shorten(start, mentionX - node - NODE - 16);
-  const ends = endPoints(graph.links, row, rowHeight);
-  const crowd = Math.min(1, MANY_LINKS / graph.links.length); // many links are drawn finer, so that each can be seen
-  const drawn = graph.links.map(([first, second]) => link(linkLayer, first, second));
+  for (const start of drawing.querySelectorAll(".start")) wrap(start, mentionX - node - NODE - 16, rowHeight === ROW ? 2 : 1);
+  const ends = endPoints(pairs, row, rowHeight);
+  const crowd = Math.min(1, MANY_LINKS / pairs.length); // many links are drawn finer, so that each can be seen
+  const drawn = pairs.map(([first, second]) => link(linkLayer, first, second));
 
-  /** Show link weights: a map "i,j" -> { weight, open }. */
-  function show(weights) {
+  /** Show a step of the story: `links` maps "i,j" to { weight, open }; `read`, `now` and `rival` are sentences. */
+  function show({ links: weights, read = [], now, rival }) {
+    for (const sentence of order) {
+      const node = drawing.querySelector(`.node.s${sentence}`);
+      node.classList.toggle("read", read.includes(sentence));
+      node.classList.toggle("now", sentence === now);
+      node.classList.toggle("rival", sentence === rival);
+    }
     const longest = Math.max(1, order.length - 1);
     drawn.forEach(({ first, second, group, line, head, title }) => {
       const { weight, open } = weights[`${first},${second}`] ?? { weight: 0.5, open: true };
@@ -52,15 +61,16 @@ export function drawGraph(place, { sentences, order, graph }) {
       const rows = Math.abs(order.indexOf(first) - order.indexOf(second));
       const bulge = arcs * (0.3 + (0.7 * rows) / longest) * 1.2;
       const x = arcs;
-      group.setAttribute("class", `pair s${first} s${second} ${open ? "open" : row[from] < row[to] ? "ahead" : "against"}`);
+      const aside = now !== undefined && now !== first && now !== second;
+      group.setAttribute("class", `pair s${first} s${second}${aside ? " aside" : ""} ${open ? "open" : row[from] < row[to] ? "ahead" : "against"}`);
       line.setAttribute("d", `M${x} ${start}C${x - bulge} ${start} ${x - bulge} ${end} ${x - 5} ${end}`);
       line.setAttribute("stroke-width", ((open ? 1.2 : 1 + 1.6 * strength) * (0.4 + 0.6 * crowd)).toFixed(2));
       line.setAttribute("stroke-opacity", ((open ? 0.75 : 0.3 + 0.7 * strength) * (0.3 + 0.7 * crowd)).toFixed(2));
       head.setAttribute("d", `M${x + 2} ${end}l-8 -3.8v7.6z`);
       head.setAttribute("fill-opacity", open ? 0 : ((0.45 + 0.55 * strength) * (0.2 + 0.8 * crowd)).toFixed(2));
       title.textContent = open
-        ? `${first + 1} and ${second + 1}: undecided`
-        : `${from + 1} before ${to + 1}: ${percent(Math.max(weight, 1 - weight))}`;
+        ? `${labels[first]} and ${labels[second]}: undecided`
+        : `${labels[from]} before ${labels[to]}: ${percent(Math.max(weight, 1 - weight))}`;
     });
   }
   return { show, drawing };
@@ -74,7 +84,7 @@ function chosen(graph) {
   return mentioned.sort((one, other) => other.times - one.times).slice(0, MOST_ENTITIES);
 }
 
-function mentions(graph, entities, row, { entityX, mentionX, height }) {
+function mentions(graph, entities, row, labels, { entityX, mentionX, height }) {
   const shown = entities.map(({ entity, word }) => {
     const own = graph.mentions.filter((mention) => mention[0] === entity);
     return { word, own, wanted: own.reduce((sum, mention) => sum + row[mention[1]], 0) / (own.length || 1) };
@@ -89,7 +99,7 @@ function mentions(graph, entities, row, { entityX, mentionX, height }) {
       group.append(shape("path", {
         class: `mention ${role} s${sentence}`,
         d: `M${mentionX} ${row[sentence]}C${middle} ${row[sentence]} ${middle} ${y} ${entityX - 5} ${y}`,
-      }, shape("title", {}, `${word}: ${role} in ${sentence + 1}`)));
+      }, shape("title", {}, `${word}: ${role} in ${labels[sentence]}`)));
     }
     group.append(
       shape("circle", { class: "dot", cx: entityX, cy: y, r: 4.5 }),
@@ -111,22 +121,34 @@ function spread(wanted, gap, height) {
   return places;
 }
 
-function sentenceNode(text, sentence, y, { node, mentionX, wide }) {
-  return shape("g", { class: `node s${sentence}`, tabindex: 0 },
+function sentenceNode(text, sentence, label, y, { node, withText }) {
+  const mirrored = rightToLeft(text) ? { direction: "rtl", "text-anchor": "end" } : {};
+  return shape("g", { class: `node s${sentence}`, tabindex: 0, role: "img", "aria-label": `${label}: ${text}` },
     shape("title", {}, text),
     shape("circle", { cx: node, cy: y, r: NODE }),
-    shape("text", { class: "number", x: node, y: y + 4.5, "text-anchor": "middle" }, String(sentence + 1)),
-    wide ? shape("text", { class: "start", x: node + NODE + 8, y: y + 4.5 }, text) : null);
+    shape("text", { class: "number", x: node, y: y + 4.5, "text-anchor": "middle" }, String(label)),
+    withText ? shape("text", { class: "start", x: node + NODE + 8, y: y + 4.5, ...mirrored }, text) : null);
 }
 
-/** Cut a text element's words until it is no wider than this. */
-function shorten(start, most) {
-  const length = start.getComputedTextLength();
-  if (length <= most) return;
-  let letters = Math.floor((start.textContent.length * most) / length);
-  const whole = start.textContent;
-  do start.textContent = `${whole.slice(0, letters).trimEnd()}…`;
-  while (start.getComputedTextLength() > most && (letters -= 1) > 0);
+/** Break a text element's words into lines no wider than this; what does not fit into the last one is cut. */
+function wrap(start, most, lines) {
+  const words = start.textContent.split(/\s+/u);
+  const [x, y] = [Number(start.getAttribute("x")), Number(start.getAttribute("y"))];
+  const spans = [];
+  start.replaceChildren();
+  while (words.length && spans.length < lines) {
+    const span = shape("tspan", { x });
+    start.append(span);
+    spans.push(span);
+    const fits = (text) => ((span.textContent = text), span.getComputedTextLength() <= most);
+    const more = (taken) => (spans.length === lines && taken < words.length ? "…" : "");
+    let taken = words.length;
+    while (taken > 1 && !fits(words.slice(0, taken).join(" ") + more(taken))) taken -= 1;
+    const end = more(taken);
+    let line = words.splice(0, taken).join(" ");
+    while (line && !fits(line + end)) line = line.slice(0, -1); // a single word may be too long
+  }
+  spans.forEach((span, number) => span.setAttribute("y", y + (number - (spans.length - 1) / 2) * LINE));
 }
 
 /** Where each link meets each of its sentences: side by side, sorted by where the other end lies. */
@@ -171,6 +193,3 @@ function highlightOnHover(drawing) {
   };
   for (const event of ["mouseover", "focusin", "mouseleave", "focusout"]) drawing.addEventListener(event, look);
 }
-
-/** Said where there is nothing to draw. */
-export const nothingToDraw = () => element("p", { class: "hint" }, "These sentences share no entity, so nothing links them.");

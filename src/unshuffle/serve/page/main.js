@@ -1,18 +1,31 @@
 // Starts the page.
 import { get } from "./api.js";
+import { setUpCompare, showModel } from "./compare.js";
+import { fillDraft, setUpDraft } from "./draft.js";
 import { byId } from "./element.js";
 import { setUpExercise } from "./exercise.js";
-import { draw, setUpOrder } from "./order.js";
+import { readFragment } from "./fragment.js";
+import { draw, fillOrder, setUpOrder } from "./order.js";
 import { setUpTabs } from "./tabs.js";
 
 setUpOrder();
+setUpDraft();
+setUpCompare();
 setUpExercise();
-setUpTabs(draw);
+setUpTabs((name) => name === "order" && draw());
+
+const takeLink = () => {
+  const { tab, text, split } = readFragment();
+  if (text) (tab === "draft" ? fillDraft : fillOrder)(text, split);
+};
+addEventListener("hashchange", takeLink);
+takeLink();
 
 get("models").then(
   ({ models, limits }) => {
     byId("about").textContent =
       `Model: ${models[0].name}. Up to ${limits.sentences} sentences at a time. Nothing you paste is stored.`;
+    showModel(models[0].name);
   },
-  () => {}, // the line is a courtesy; what matters is said when an order is asked for
+  () => {}, // the line is a courtesy; problems are told when an order is asked for
 );

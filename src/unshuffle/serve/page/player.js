@@ -1,7 +1,8 @@
-// Plays the rounds of refinement.
+// Plays the story of an order.
 import { byId } from "./element.js";
 
-const MILLISECONDS = 1400;
+const WHOLE = 30_000; // milliseconds, shared among the steps as long as each can be read
+const [SHORTEST, LONGEST] = [1000, 2800];
 
 /** The buttons and the slider; calls `show(step)` whenever another step is to be seen. */
 export class Player {
@@ -18,7 +19,7 @@ export class Player {
     byId("play").addEventListener("click", () => (this.timer ? this.pause() : this.play()));
   }
 
-  /** Begin anew with so many steps, at the last one. */
+  /** Start over with this many steps, at the last one. */
   load(steps) {
     this.pause();
     this.last = steps - 1;
@@ -44,7 +45,7 @@ export class Player {
     this.timer = setInterval(() => {
       this.go(this.step + 1);
       if (this.step === this.last) this.pause();
-    }, MILLISECONDS);
+    }, Math.min(LONGEST, Math.max(SHORTEST, WHOLE / (this.last + 1))));
     this.mark(true);
   }
 
@@ -56,6 +57,6 @@ export class Player {
 
   mark(playing) {
     byId("play").classList.toggle("playing", playing);
-    byId("play").setAttribute("aria-label", playing ? "Pause" : "Play the rounds");
+    byId("play").setAttribute("aria-label", playing ? "Pause" : "Play how the order came about");
   }
 }

@@ -1,5 +1,8 @@
 // The ordered sentences as a list that can be rearranged by pointer, buttons or arrow keys.
-import { element, percent, speak } from "./element.js";
+import { marked, tie } from "./cues.js";
+import { element, speak } from "./element.js";
+import { DOUBT } from "./headline.js";
+import { percent } from "./words.js";
 
 /** A list in a given <ol>; calls `changed(order)` after every move. */
 export class SentenceList {
@@ -9,9 +12,10 @@ export class SentenceList {
     this.order = [];
   }
 
-  /** Show sentences in an order of their indices. */
-  load(sentences, order) {
+  /** Show sentences in an order of their indices; `labels` are the numbers by which the page calls them. */
+  load(sentences, order, labels) {
     this.sentences = sentences;
+    this.labels = labels;
     this.order = [...order];
     this.list.replaceChildren(...this.order.map((sentence) => this.item(sentence)));
     this.number();
@@ -19,26 +23,29 @@ export class SentenceList {
 
   item(sentence) {
     const grip = element("button", {
-      class: "grip", type: "button",
+      class: "grip", type: "button", title: `Sentence ${sentence + 1} as you gave them. Drag it to another place.`,
       onkeydown: (event) => this.key(event, sentence),
       onpointerdown: (event) => this.drag(event, sentence),
-    }, String(sentence + 1));
-    const button = (step, name, sign) => element("button", {
-      class: "quiet", type: "button", "aria-label": name, "data-step": step, onclick: () => this.moveBy(sentence, step),
+    }, String(this.labels[sentence]));
+    const button = (step, sign) => element("button", {
+      class: "quiet", type: "button", "data-step": step, onclick: () => this.moveBy(sentence, step),
     }, sign);
     return element("li", { "data-sentence": sentence },
-      element("div", { class: "step", "aria-hidden": "true" }),
-      element("div", { class: "line" }, grip, element("p", {}, this.sentences[sentence]),
-        element("span", { class: "nudge" }, button(-1, "Move up", "↑"), button(1, "Move down", "↓"))));
+      element("div", { class: "join" }, grip, element("span", { class: "tie" }),
+        element("span", { class: "nudge" }, button(-1, "↑"), button(1, "↓"))),
+      element("p", { class: "sentence", dir: "auto" }, this.sentences[sentence]));
   }
 
   number() {
     [...this.list.children].forEach((item, place) => {
-      const sentence = Number(item.dataset.sentence);
+      const label = this.labels[item.dataset.sentence];
       item.querySelector(".grip").setAttribute(
-        "aria-label", `Sentence ${sentence + 1}, place ${place + 1} of ${this.order.length}. Arrow keys move it.`);
-      item.querySelector('[data-step="-1"]').disabled = place === 0;
-      item.querySelector('[data-step="1"]').disabled = place === this.order.length - 1;
+        "aria-label", `Sentence ${label}, place ${place + 1} of ${this.order.length}. Arrow keys move it.`);
+      for (const [step, name, end] of [[-1, "up", 0], [1, "down", this.order.length - 1]]) {
+        const button = item.querySelector(`[data-step="${step}"]`);
+        button.setAttribute("aria-label", `Move sentence ${label} ${name}`);
+        button.disabled = place === end;
+      }
     });
   }
 
@@ -63,7 +70,7 @@ export class SentenceList {
     item.remove();
     this.list.insertBefore(item, this.list.children[place] ?? null);
     this.number();
-    speak(`Sentence ${sentence + 1} moved to place ${place + 1} of ${this.order.length}.`);
+    speak(`Sentence ${this.labels[sentence]} moved to place ${place + 1} of ${this.order.length}.`);
     this.changed(this.order);
   }
 
@@ -109,19 +116,20 @@ export class SentenceList {
     grip.addEventListener("pointercancel", end);
   }
 
-  /** Show how well each sentence follows the one before it; the weakest step is named. */
-  showSteps(transitions) {
-    const worst = transitions.reduce((least, one) => (one.score < (least?.score ?? Infinity) ? one : least), null);
-    const score = Object.fromEntries(transitions.map((one) => [one.second, one.score]));
+  /** Say what ties each sentence to the one before it, mark the clues, and flag the steps the model doubts. */
+  showSteps(cues, chance) {
     [...this.list.children].forEach((item, place) => {
-      const step = item.querySelector(".step");
-      const isWorst = transitions.length > 1 && worst?.second === place;
-      step.classList.toggle("named", isWorst);
-      step.classList.toggle("worst", isWorst && worst.score < 0.5);
-      step.replaceChildren();
-      step.style.setProperty("--strength", `${Math.round(100 * (score[place] ?? 0))}%`);
-      step.title = place in score ? `follows with ${percent(score[place])}` : "";
-      if (isWorst) step.append(element("span", {}, `weakest step, ${percent(score[place])}`));
+      const sentence = this.order[place];
+      const earlier = this.order.slice(0, place).reverse().map((other) => ({ label: this.labels[other], cues: cues[other] }));
+      item.querySelector("p").replaceChildren(...marked(this.sentences[sentence], cues[sentence]));
+      const sure = place ? chance(this.order[place - 1], sentence) : 1;
+      const words = place ? tie(cues[sentence], earlier) || "no clue in plain words" : "opens the text";
+      item.classList.toggle("doubtful", sure < DOUBT);
+      item.querySelector(".tie").replaceChildren(
+        ...(sure < DOUBT ? [element("b", { class: "flag" }, `Step ${place}: ${doubt(sure)}`)] : []),
+        element("span", { class: "clues", title: place ? `Step ${place}: right way round with ${percent(sure)}` : "" }, words));
     });
   }
 }
+
+const doubt = (sure) => (sure < 0.4 ? "the model has it the other way round" : sure < 0.6 ? "could be the other way round" : "check");

@@ -1,8 +1,10 @@
-// Two tabs, as the ARIA practices ask: arrow keys change, only the chosen one is in the tab order.
+// The tabs, as the ARIA practices ask: arrow keys change, only the chosen one is in the tab order.
+import { readFragment } from "./fragment.js";
 
-/** Make the tabs of the page work, also by the address's fragment. */
+/** Make the tabs of the page work, also by the address's fragment; `shown(name)` is called with each change. */
 export function setUpTabs(shown) {
   const tabs = [...document.querySelectorAll('[role="tab"]')];
+  const name = (tab) => tab.id.replace("tab-", "");
   const choose = (tab) => {
     for (const other of tabs) {
       const chosen = other === tab;
@@ -10,21 +12,26 @@ export function setUpTabs(shown) {
       other.tabIndex = chosen ? 0 : -1;
       document.getElementById(other.getAttribute("aria-controls")).hidden = !chosen;
     }
-    shown();
+    shown(name(tab));
   };
   tabs.forEach((tab, number) => {
     tab.addEventListener("click", () => {
-      history.replaceState(null, "", `#${tab.id.replace("tab-", "")}`);
+      history.replaceState(null, "", `#${name(tab)}`);
       choose(tab);
     });
     tab.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!step) return;
-      const next = tabs[(number + step + tabs.length) % tabs.length];
-      next.focus();
-      next.click();
+      const next = { ArrowLeft: number - 1, ArrowRight: number + 1, Home: 0, End: -1 }[event.key];
+      if (next === undefined) return;
+      event.preventDefault();
+      const tabThere = tabs.at(next % tabs.length);
+      tabThere.focus();
+      tabThere.click();
     });
   });
-  const named = tabs.find((tab) => `#${tab.id.replace("tab-", "")}` === location.hash);
-  if (named) choose(named);
+  const follow = () => {
+    const named = tabs.find((tab) => name(tab) === readFragment().tab);
+    if (named) choose(named);
+  };
+  addEventListener("hashchange", follow);
+  follow();
 }

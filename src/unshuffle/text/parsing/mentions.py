@@ -96,9 +96,13 @@ def _with_mentions(document: Document, rows: list[tuple[Noun, ...]]) -> Document
 
 
 def load_parser(name: str = "default", *, allow_path: bool = False) -> Parser:
-    """The shipped parser ("default"), none at all ("none"), or an installed spaCy model by its name."""
+    """The shipped parser ("default"), content words by rule ("rules"), none ("none"), or an installed spaCy model."""
     if name == "none":
         return NoParser()
+    if name == "rules":
+        from unshuffle.text.parsing.rules import RuleParser
+
+        return RuleParser()
     from unshuffle.text.parsing.spacy_parser import SpacyParser
 
     return SpacyParser.load(name, _folder(name, allow_path=allow_path))

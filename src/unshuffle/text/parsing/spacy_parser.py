@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unshuffle.errors import ConfigError
+from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.text.document import Document, Role
 from unshuffle.text.parsing.mentions import Noun, fill_mentions
 
@@ -52,8 +52,10 @@ class SpacyParser:
     @classmethod
     def load(cls, name: str, folder: Path) -> SpacyParser:
         """The pipeline of a folder, without the components that no noun depends on."""
-        import spacy
-
+        try:
+            import spacy
+        except ModuleNotFoundError:
+            raise MissingExtra(f"parser '{name}': it", "parse") from None
         try:
             pipeline = spacy.load(folder, exclude=list(UNUSED))
         except (OSError, ValueError, KeyError) as error:

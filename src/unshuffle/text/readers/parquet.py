@@ -25,7 +25,7 @@ def read_parquet(source: Source) -> Iterator[Document | DataError]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise MissingExtra("Reading Parquet", "all") from None
+        raise MissingExtra("Parquet", "parquet") from None
     with source.bytes() as content, _seekable(content) as seekable:
         try:
             file = parquet.ParquetFile(seekable)

@@ -11,6 +11,7 @@ from typing import IO, Any, get_args
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.parts.registry import did_you_mean
 from unshuffle.text.document import Document
+from unshuffle.text.everyday import split_file
 from unshuffle.text.formats import SUFFIXES, Format, OnBroken
 from unshuffle.text.readers.jsonl import read_jsonl
 from unshuffle.text.readers.lower import read_lower
@@ -80,7 +81,7 @@ def _documents(source: Source, reader: Reader, skip: bool, report: ReadReport) -
 
 def _source(source: str | os.PathLike[str] | IO[Any]) -> Source:
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
+        path = split_file(str(source)) or Path(source)
         if not path.is_file():
             wrong = "this is a folder" if path.is_dir() else "there is no such file"
             raise DataError(f"{path}: {wrong}. Give a file of documents.")

@@ -1,0 +1,159 @@
+"""Tables that compare: one system with another, the shipped model with simpler ways, thresholds with each other."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import statistics
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unshuffle.evaluation.results import read_predictions
+from unshuffle.metrics.bootstrap import paired_bootstrap
+from unshuffle.metrics.orders import tau
+from unshuffle.seeds import derived
+from unshuffle.system.rows import load_row
+from unshuffle.text import everyday
+from unshuffle_research import CONFIGS, RESULTS
+from unshuffle_research.experiments.sheet import spread
+from unshuffle_research.tables.measured import table
+from unshuffle_research.tables.shipped import runs
+
+MAIN = RESULTS / "main"
+OTHER_SETS = {"acl": "ACL", "arxiv": "arXiv", "roc": "ROCStories", "sind": "SIND"}
+USES = {
+    "results are used unseen (indexing, training data)": 0.9,
+    'chunks handed to a language model (what `"auto"` aims at)': 0.8,
+    "suggestions that a person accepts or rejects": 0.7,
+}
+"""How many pairs should be right on average for each use."""
+
+
+def lead(system: str, *baselines: str) -> str:
+    """How far a system is ahead of each baseline on NIPS: the seeds both have, whole documents resampled."""
+    rows = []
+    for baseline in baselines:
+        ours, theirs = by_seed(system), by_seed(baseline)
+        seeds = sorted(set(ours) & set(theirs))
+        if not seeds:
+            rows.append([f"`{system}`", f"`{baseline}`", "*not trained yet*", "–", "0"])
+            continue
+        found = paired_bootstrap(
+            np.mean([ours[seed] for seed in seeds], 0),
+            np.mean([theirs[seed] for seed in seeds], 0),
+            np.random.default_rng(derived(1, "lead", "tau")),
+        )
+        difference = f"{found.difference:+.2f} [{found.lower:+.2f}, {found.upper:+.2f}]"
+        rows.append([f"`{system}`", f"`{baseline}`", difference, f"{found.p_value:.2f}", str(len(seeds))])
+    return table(["system", "against", "Δτ, 95 % interval", "p", "seeds"], rows)
+
+
+def by_seed(system: str) -> dict[int, NDArray[np.float64]]:
+    """τ of every NIPS test document, the mean of its shuffles, for each seed that a system was trained with."""
+    found = {}
+    for file in sorted(MAIN.glob(f"{system}-nips-*.json")):
+        run = json.loads(file.read_text(encoding="utf-8"))
+        if run["system"] == system and run["comparable"]:
+            predictions = list(read_predictions(file.with_suffix(".orders.jsonl.gz")))
+            values = [100 * tau(one.order, range(len(one.order))) for one in predictions]
+            found[int(run["seed"])] = np.reshape(values, (run["test"]["shuffles"], -1)).mean(0)
+    return found
+
+
+def other_sets() -> str:
+    """τ on the data sets that are not the paper's own; a star where a time limit ended the training."""
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for file in sorted(MAIN.glob("*.json")):
+        run = json.loads(file.read_text(encoding="utf-8"))
+        if "system" in run and run["dataset"] in OTHER_SETS:
+            found.setdefault(run["system"], {}).setdefault(run["dataset"], []).append(run)
+    rows = []
+    for system, by_set in sorted(found.items()):
+        rows.append([load_row(system).about.title, *(_starred(by_set.get(name, [])) for name in OTHER_SETS)])
+    return table(["system", *OTHER_SETS.values()], rows)
+
+
+def _starred(trained: Sequence[dict[str, Any]]) -> str:
+    if not trained:
+        return "–"
+    return spread([run["test"]["tau"] for run in trained]) + "\\*" * any(run["cut_by_time"] for run in trained)
+
+
+def simple_ways() -> str:
+    """τ of the shipped model beside orders that need no training."""
+    rows = []
+    for run in runs(RESULTS / "default"):
+        ways = [run["baselines"][name]["tau"] for name in ("random", "nearest chain")]
+        figures = [f"{value:.1f}" for value in (*ways, run["test"]["tau"])]
+        rows.append([run["dataset"], str(run["test"]["documents"]), *figures])
+    return table(["text", "documents", "random", "nearest chain", "shipped model"], rows)
+
+
+def thresholds() -> str:
+    """What each threshold of `keep_if_unsure` lets through, and how much of that is right."""
+    measured = _calibration("default").get("thresholds", [])
+    if not measured:
+        return "*Not measured for this model yet: `unshuffle calibrate --results` writes it.*\n"
+    rows = [
+        [f"{row['confidence']:.2f}", f"{row['taken']:.0%}", "–" if row["right"] is None else f"{row['right']:.1%}"]
+        for row in measured
+    ]
+    return table(["threshold", "orders at or above it", "of their pairs right"], rows)
+
+
+def uses() -> str:
+    """For each use the lowest threshold whose orders have enough pairs right."""
+    measured = [row for row in _calibration("default").get("thresholds", []) if row["right"] is not None]
+    rows = []
+    for use, wanted in USES.items():
+        fit = next((row for row in measured if row["right"] >= wanted), None)
+        figures = [f"{fit['confidence']:.2f}", f"{fit['taken']:.0%}", f"{fit['right']:.1%}"] if fit else ["–"] * 3
+        rows.append([use, f"{wanted:.0%}", *figures])
+    return table(["use", "pairs that should be right", "threshold", "orders taken", "of their pairs right"], rows)
+
+
+def calibration_errors() -> str:
+    """Expected calibration error on held-out texts of each kind."""
+    rows = [
+        [name, str(found["documents"]), f"{found['error_as_found']:.3f}", f"{found['error_calibrated']:.3f}"]
+        for name, found in sorted(_calibration("default").get("texts", {}).items())
+    ]
+    return table(["text", "documents", "error as found", "error calibrated"], rows)
+
+
+def _calibration(model: str) -> dict[str, Any]:
+    file = RESULTS / "calibration" / f"{model}.json"
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return found
+
+
+def sources() -> str:
+    """What the recipe of the shipped model draws its documents from."""
+    recipe = tomllib.loads((CONFIGS / "recipes" / "default.toml").read_text(encoding="utf-8"))
+    rows = []
+    for source in recipe["mixture"]["sources"]:
+        sets = ", ".join(dict.fromkeys(_data_set(file) for file in source["train"]))
+        rows.append([source["name"], sets, f"{source['share']:.0%}"])
+    return table(["kind", "data sets", "share of documents"], rows)
+
+
+def everyday_splits() -> str:
+    """How many texts, kinds and sentences each split of the everyday texts has."""
+    rows = []
+    for split in everyday.SPLITS:
+        with gzip.open(everyday.FOLDER / f"{split}.jsonl.gz", "rt", encoding="utf-8") as file:
+            texts = [json.loads(line) for line in file]
+        lengths = [len(text["sentences"]) for text in texts]
+        spread_of = f"{min(lengths)}-{max(lengths)}, median {statistics.median(lengths):g}"
+        kinds = len({text["kind"] for text in texts})
+        rows.append([split, f"{len(texts):,}", str(kinds), f"{sum(lengths):,}", spread_of])
+    return table(["split", "texts", "kinds", "sentences in all", "sentences per text"], rows)
+
+
+def _data_set(file: str) -> str:
+    return Path(file).parent.name

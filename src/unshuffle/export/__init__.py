@@ -1,1 +1,0 @@
-"""Models in forms that other runtimes read."""

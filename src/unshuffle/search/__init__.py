@@ -1,0 +1,1 @@
+"""Search over orders, in numpy: the same code serves every runtime."""

@@ -1,0 +1,131 @@
+"""One beam search over all documents of a batch at once, shared by every decoder that chooses step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unshuffle.search.contracts import Allowed, Bools, Floats, Found, Ints, Memory, Prefix, Search, State
+
+TINY = np.finfo(np.float64).tiny
+TIE = 1e-12
+"""Smaller than the gap between any two scores, even times the number of continuations of a document."""
+
+
+def beam_search(memory: Memory[State], sizes: Ints, search: Search, content: Ints) -> list[Found]:
+    """The best orders of each document; where only the best is wanted, a greedy pass bounds the search first.
+
+    Log-probabilities only fall, so a partial order below a finished one cannot win and is dropped. `content`:
+    (documents, longest) ranks by which equal continuations are told apart.
+    """
+    bound = None
+    if search.keep == 1 and search.beam > 1:
+        greedy = _search(memory, sizes, 1, search.allowed, content, None)
+        bound = np.full(len(sizes), -np.inf)
+        bound[greedy.document] = greedy.score
+    return _best(_search(memory, sizes, search.beam, search.allowed, content, bound), sizes, search.keep)
+
+
+def log_softmax(logits: NDArray[np.floating]) -> Floats:
+    """Over the last axis; rows of nothing but -inf stay -inf."""
+    wide = logits.astype(np.float64)
+    largest = wide.max(-1, keepdims=True)
+    shifted = wide - np.where(np.isfinite(largest), largest, 0.0)
+    total: Floats = shifted - np.log(np.maximum(np.exp(shifted).sum(-1, keepdims=True), TINY))
+    return total
+
+
+def _search(
+    memory: Memory[State], sizes: Ints, beam: int, allowed: Allowed | None, content: Ints, bound: Floats | None
+) -> Prefix:
+    documents, longest = len(sizes), int(sizes.max())
+    due = None if allowed is None else _due(allowed)
+    carry = memory.begin()
+    prefix = Prefix(
+        document=np.arange(documents),
+        used=np.arange(longest) >= sizes[:, None],  # absent sentences count as used
+        chosen=np.zeros((documents, 0), np.int64),
+        score=np.zeros(documents),
+    )
+    for step in range(longest):
+        open_rows = sizes[prefix.document] > step  # finished documents keep their orders as they are
+        if step == longest - 1 and allowed is None:
+            return _append_last(prefix, open_rows)
+        logits = np.where(prefix.used, -np.inf, memory.logits(carry, prefix))
+        total = prefix.score[:, None] + log_softmax(logits)
+        if allowed is not None and due is not None:
+            total = np.where(_permitted(allowed, due, prefix, step), total, -np.inf)
+        if not open_rows.all():
+            total[~open_rows] = -np.inf
+            total[~open_rows, 0] = prefix.score[~open_rows]
+        parent, choice = _select(total, prefix.document, content, beam, bound)
+        document, used = prefix.document[parent], prefix.used[parent]
+        used[np.arange(len(parent)), choice] |= open_rows[parent]
+        chosen = np.concatenate([prefix.chosen[parent], choice[:, None]], 1)
+        prefix = Prefix(document, used, chosen, total[parent, choice])
+        if step < longest - 1:
+            carry = memory.advance(carry, parent, document, choice)
+    return prefix
+
+
+def _append_last(prefix: Prefix, open_rows: Bools) -> Prefix:
+    """The last sentence is the one that is left: certain, and not worth a step."""
+    last = np.where(open_rows, (~prefix.used).argmax(1), 0)
+    return Prefix(prefix.document, prefix.used, np.concatenate([prefix.chosen, last[:, None]], 1), prefix.score)
+
+
+def _due(allowed: Allowed) -> Bools:
+    """(documents, longest, longest) whether the column's sentence may stand nowhere after the row's position."""
+    here_or_later = allowed.places[:, ::-1].cumsum(1)[:, ::-1]
+    due: Bools = here_or_later <= allowed.places
+    return due
+
+
+def _permitted(allowed: Allowed, due: Bools, prefix: Prefix, step: int) -> Bools:
+    """(rows, longest) which sentences may follow such that all that are left still find a position in time."""
+    left = ~prefix.used
+    waiting = (allowed.before[prefix.document] & left[:, :, None]).any(1)
+    due = due[prefix.document]  # (rows, deadlines, longest)
+    open_before = (due & left[:, None]).sum(2, keepdims=True) - due  # after each choice
+    deadline = np.arange(due.shape[1])[:, None]
+    in_time = (open_before <= np.maximum(deadline - step, 0)).all(1)
+    permitted: Bools = ~waiting & in_time & allowed.places[prefix.document, step]
+    return permitted
+
+
+def _select(total: Floats, document: Ints, content: Ints, beam: int, bound: Floats | None) -> tuple[Ints, Ints]:
+    """Parent row and chosen sentence of the best continuations, document by document, best first."""
+    rows, longest = total.shape
+    documents = len(content)
+    counts = np.bincount(document, minlength=documents)
+    widest = int(counts.max())
+    first = counts.cumsum() - counts
+    place = np.arange(rows) - first[document]  # rows stand document by document, best first
+    table = np.full((documents, widest, longest), -np.inf)
+    table[document, place] = total - TIE * (longest * place[:, None] + content[document])
+    flat = table.reshape(documents, -1)
+    width = min(beam, flat.shape[1])
+    best = np.argpartition(-flat, width - 1, 1)[:, :width] if width < flat.shape[1] else np.arange(width)[None]
+    best = np.broadcast_to(best, (documents, width))
+    values = np.take_along_axis(flat, best, 1)
+    order = np.argsort(-values, 1, kind="stable")
+    best, values = np.take_along_axis(best, order, 1), np.take_along_axis(values, order, 1)
+    alive = values > -np.inf
+    if bound is not None:
+        # Rounding differs between the two passes: it must drop neither the best nor, in any document, everything.
+        hopeful = values >= (bound - 1e-5 * np.abs(bound) - 1e-3)[:, None]
+        hopeful[:, 0] = True
+        alive &= hopeful
+    where, _ = alive.nonzero()
+    chosen = best[alive]
+    return first[where] + chosen // longest, chosen % longest
+
+
+def _best(prefix: Prefix, sizes: Ints, keep: int) -> list[Found]:
+    found: list[list[tuple[tuple[int, ...], float]]] = [[] for _ in range(len(sizes))]
+    lengths = sizes.tolist()
+    rows = zip(prefix.document.tolist(), prefix.chosen.tolist(), prefix.score.tolist(), strict=True)
+    for document, chosen, score in rows:
+        if len(found[document]) < keep:
+            found[document].append((tuple(chosen[: lengths[document]]), score))
+    return [Found(tuple(order for order, _ in some), tuple(score for _, score in some)) for some in found]

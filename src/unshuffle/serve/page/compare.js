@@ -1,0 +1,80 @@
+// The comparing tab: two orders of one text side by side.
+import { post } from "./api.js";
+import { busy, byId, element, showWarnings } from "./element.js";
+import { offerExamples } from "./examples.js";
+import { agreement, moved, same } from "./pairs.js";
+import { SplitField } from "./splitting.js";
+import { count, times } from "./words.js";
+
+const AS_GIVEN = "given";
+const SIDES = ["left", "right"];
+const field = new SplitField({ text: byId("compared"), choice: byId("compare-split"), outcome: byId("compare-outcome") }, () => markOld());
+let of;
+
+const compare = () => busy(byId("compare"), byId("compare-problem"), async () => {
+  const { asked } = field;
+  if (!asked.text.trim()) throw new Error("There is nothing to compare yet. Paste some sentences or pick an example.");
+  const kinds = SIDES.map((side) => byId(`${side}-kind`).value);
+  const orders = [];
+  for (const kind of kinds) orders.push(await orderBy(kind, asked));
+  of = state();
+  show(orders);
+});
+
+async function orderBy(kind, asked) {
+  if (kind !== AS_GIVEN) return post("order", { ...asked, beam: Number(kind), n_best: 1 });
+  const { sentences, warnings } = await post("split", asked);
+  return { sentences, warnings, order: sentences.map((_, place) => place) };
+}
+
+function show(found) {
+  const [left, right] = found;
+  byId("compare-result").hidden = false;
+  byId("compare-summary").textContent = summary(left, right);
+  showWarnings(byId("compare-warnings"), left.warnings ?? right.warnings);
+  const away = new Set(moved(left.order, right.order));
+  SIDES.forEach((side, number) => {
+    const { order, sentences } = found[number];
+    const other = found[1 - number].order;
+    byId(`${side}-name`).textContent = byId(`${side}-kind`).selectedOptions[0].textContent;
+    byId(`${side}-list`).replaceChildren(...order.map((sentence, place) => {
+      const there = other.indexOf(sentence) + 1;
+      return element("li", { class: away.has(sentence) ? "elsewhere" : "" },
+        element("p", { dir: "auto" }, sentences[sentence]),
+        away.has(sentence) ? element("small", {}, there === place + 1 ? "same place, other neighbours" : `place ${there} on the other side`) : null);
+    }));
+  });
+  markOld();
+}
+
+function summary(left, right) {
+  if (same(left.order, right.order)) return "Both give the same order.";
+  const [agreeing, all] = agreement(left.order, right.order);
+  const away = moved(left.order, right.order).length;
+  const likelier = left.probability > 0 && right.probability > 0
+    ? ` To the model, the right one is ${times(Math.log(right.probability) - Math.log(left.probability))} the left one.` : "";
+  return `${count(away, "move")} ${away === 1 ? "turns" : "turn"} one into the other; ${agreeing} of ${count(all, "pair")} stand the same way round.${likelier}`;
+}
+
+const state = () => JSON.stringify([field.asked, ...SIDES.map((side) => byId(`${side}-kind`).value)]);
+
+function markOld() {
+  const old = Boolean(of) && state() !== of;
+  byId("compare-old").hidden = !old;
+  byId("compare-result").classList.toggle("stale", old);
+}
+
+/** Name the server's one model, whose searches are compared. */
+export function showModel(name) {
+  byId("compare-model").textContent = `This server has one model (${name}), so you can compare the text as given with its order, or a narrow search with a wide one.`;
+}
+
+/** Make the tab work. */
+export function setUpCompare() {
+  offerExamples(byId("compare-examples"), ({ sentences, shown }) => {
+    field.fill(shown.map((number) => sentences[number]).join("\n"), "lines");
+    compare();
+  });
+  byId("compare").addEventListener("click", compare);
+  for (const side of SIDES) byId(`${side}-kind`).addEventListener("change", markOld);
+}

@@ -1,0 +1,24 @@
+// What the model makes of an arrangement that the reader chose.
+import { byId, element } from "./element.js";
+import { times } from "./words.js";
+
+/** The headline for the reader's own arrangement, held against the model's order. */
+export function showYours(coherence, { n_best: [best] }) {
+  const line = byId("headline");
+  line.dataset.level = "fair";
+  byId("detail").textContent = "The flagged steps are those of your arrangement.";
+  if (coherence.log_probability == null || !(best.probability > 0)) {
+    line.textContent = "Your arrangement: the model finds it hardly possible";
+    return;
+  }
+  const change = coherence.log_probability - Math.log(best.probability);
+  line.textContent = `Your arrangement: to the model it is ${times(change)} its own`;
+}
+
+/** Offer the move that helps most, or nothing. */
+export function showAdvice(move, label, take) {
+  if (!move || !(move.gain > 0)) return byId("advice").replaceChildren();
+  byId("advice").replaceChildren(
+    element("span", { class: "hint" }, `What would help most: sentence ${label} at place ${move.to + 1}.`),
+    element("button", { type: "button", onclick: () => take(move.to) }, "Move it"));
+}

@@ -1,0 +1,41 @@
+"""Every command's errors are one line on stderr and exit code 2."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from unshuffle.cli.commands import OWN
+
+NONE = "no/such/place"
+WRONG: dict[str, list[list[str]]] = {
+    "order": [[NONE], ["--text", "One. Two.", "--model", NONE]],
+    "order-files": [[NONE, "--out", "{folder}"], ["{texts}", "--out", "{folder}", "--model", NONE]],
+    "score": [[NONE], ["--text", "One. Two.", "--model", NONE]],
+    "graph": [[NONE], ["--text", "One. Two.", "--out", "graph.bmp"]],
+    "exercise": [[NONE], ["--text", "One. Two.", "--model", "{model}"], ["--text", "One. Two.", "--count", "99"]],
+    "systems": [["--format", "xml"]],
+    "train": [
+        ["--system", "irse-grn", "--data", NONE, "--out", "{folder}"],
+        ["--system", "nothing", "--data", "{folder}", "--out", "{folder}"],
+        ["--system", "irse-grn", "--data", "{folder}"],
+    ],
+    "fine-tune": [[NONE, "--out", "{folder}"], ["{texts}", "--out", "{folder}", "--from", NONE]],
+    "evaluate": [[NONE], ["{texts}", "--model", NONE], ["--predictions", NONE]],
+    "calibrate": [[NONE, "--model", "{model}"], ["{texts}", "--model", NONE]],
+    "serve": [["--limit", "words"], ["--port", "0"], ["--model", NONE]],
+}
+
+
+def test_every_command_is_tried() -> None:
+    assert set(WRONG) == set(OWN)
+
+
+@pytest.mark.parametrize(("command", "options"), [(command, one) for command in WRONG for one in WRONG[command]])
+def test_a_wrong_call_is_one_line_and_code_2(
+    run: Run, model: Path, tmp_path: Path, command: str, options: list[str]
+) -> None:
+    (tmp_path / "texts.jsonl").write_text('["One.", "Two.", "Three."]\n' * 12)
+    places = {"folder": tmp_path, "texts": tmp_path / "texts.jsonl", "model": model}
+    answer = run(command, *(option.format(**places) for option in options))
+    assert answer.complaint.startswith("unshuffle: ") and answer.out == ""

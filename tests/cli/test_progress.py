@@ -1,0 +1,90 @@
+"""Something moves on a terminal, and nothing elsewhere."""
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from unshuffle.cli.progress import Pace, counted, spinner
+
+
+def on_terminal(arguments: list[object], out: Path) -> str:
+    """What a command writes to a terminal on stderr, with stdout in a file."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    with out.open("wb") as stdout:
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from unshuffle.cli import main; main()", *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm"},
+        )
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError:  # the other end is closed
+            pass
+        finally:
+            os.close(ours)
+        assert process.wait(timeout=120) == 0, shown
+    return shown.decode()
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    (tmp_path / "d.jsonl").write_text('["One.", "Two."]\n' * 40)
+    return tmp_path / "d.jsonl"
+
+
+def test_a_terminal_sees_loading_and_documents_per_second(model: Path, documents: Path, tmp_path: Path) -> None:
+    shown = on_terminal(["order", documents, "-m", model], tmp_path / "out.txt")
+    assert "Loading the model" in shown and "documents/s" in shown
+    assert (tmp_path / "out.txt").read_text().count("One.") == 40
+
+
+def test_nothing_moves_in_a_file(run: Run, model: Path, documents: Path) -> None:
+    for command in (["order"], ["score", "-f", "json"], ["evaluate", "--shuffles", "1", "-f", "json"]):
+        assert run(*command, documents, "-m", model).err == ""
+
+
+def test_results_pass_unchanged() -> None:
+    assert list(counted(iter([1, None, 3]), "Counting")) == [1, None, 3]
+    with spinner("Waiting") as status:
+        Pace(status).plan(2)
+        assert status is None
+
+
+def test_the_time_left_follows_from_the_parts_done() -> None:
+    class Status:
+        text = ""
+
+        def update(self, text: str) -> None:
+            self.text = text
+
+    status = Status()
+    pace = Pace(status)
+    pace.plan(2)
+    pace.add(1_500)
+    assert "1,500 documents" in status.text and status.text.endswith("left")
+    pace.add(500)
+    assert "2,000 documents" in status.text and "0:00:00 left" in status.text
+
+
+def test_evaluate_gives_intervals(run: Run, model: Path, documents: Path, tmp_path: Path) -> None:
+    found = json.loads(run("evaluate", "-m", model, documents, "-f", "json").out)
+    lower, upper = found["interval"]["tau"]
+    assert lower <= found["tau"] <= upper
+    assert "95 % interval" in run("evaluate", "-m", model, documents).out
+    (tmp_path / "one.jsonl").write_text('["One.", "Two."]\n')
+    assert json.loads(run("evaluate", "-m", model, tmp_path / "one.jsonl", "-f", "json").out)["interval"] == {}

@@ -1,0 +1,33 @@
+"""The comparing tab: two orders side by side."""
+
+import pytest
+
+from tests.page.reader import Open, until
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_text_as_given_is_held_against_its_order(open_page: Open) -> None:
+    page = open_page("/#compare")
+    assert "one model (fake)" in page.inner_text("#compare-model")
+    page.fill("#compared", "One is 1. Three is 3. Four is 4. Two is 2.")
+    page.click("#compare")
+    page.wait_for_selector("#right-list li")
+    assert page.inner_text("#compare-summary").startswith("1 move turns one into the other; 4 of 6 pairs")
+    assert page.locator("#left-list p").all_inner_texts() == ["One is 1.", "Three is 3.", "Four is 4.", "Two is 2."]
+    assert page.locator("#right-list .elsewhere").all_inner_texts() == ["Two is 2.\n\nplace 4 on the other side"]
+
+
+def test_two_searches_are_compared_by_their_width(open_page: Open) -> None:
+    page = open_page("/#compare")
+    asked: list[object] = []
+    page.on("request", lambda request: asked.append((request.post_data_json or {}).get("beam")))
+    page.click("#compare")
+    assert "nothing to compare" in page.inner_text("#compare-problem")
+    page.select_option("#left-kind", "1")
+    page.select_option("#right-kind", "64")
+    page.click("#compare-examples >> text=A speech")
+    until(lambda: page.inner_text("#compare-summary") == "Both give the same order.")
+    assert [beam for beam in asked if beam] == [1, 64]
+    page.select_option("#left-kind", "8")
+    assert page.is_visible("#compare-old")
