@@ -21,8 +21,11 @@ comma := ,
 # version of constraints.txt. The project itself is built by the locked hatchling.
 LOCKED = $(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps
 OWN = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e . -e research
-LOCK = $(BIN)/uv pip compile -q --python-version 3.11 --generate-hashes --no-annotate --no-header -c constraints.txt \
+LOCK = UV_FIND_LINKS="$$PIP_FIND_LINKS" $(BIN)/uv pip compile -q --python-version 3.11 --generate-hashes --no-annotate --no-header -c constraints.txt \
   --no-emit-package torch
+extras = $(foreach name,$(subst $(comma), ,$(1)) $(2),--extra $(name))
+# Each lock names what those before it do not.
+but = $(foreach lock,$(1),-c locks/$(lock).txt $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/$(lock).txt))
 
 # A stamp is older than what it depends on exactly when its step must be run again.
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
@@ -80,14 +83,10 @@ soak: $(TESTING) ## Run the service under mixed and hostile load (SOAK_MINUTES=3
 
 lock: $(CREATED) ## Write locks/ and constraints.txt anew from pyproject.toml (delete a line of constraints.txt to upgrade)
 	$(PIP_INSTALL) uv
-	UV_FIND_LINKS="$$PIP_FIND_LINKS" $(LOCK) $(foreach name,$(subst $(comma), ,$(EXTRAS)),--extra $(name)) \
-	  pyproject.toml locks/build.in -o locks/run.txt
-	UV_FIND_LINKS="$$PIP_FIND_LINKS" $(LOCK) $(foreach name,$(subst $(comma), ,$(TEST_EXTRAS)) docs,--extra $(name)) \
-	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/run.txt) -c locks/run.txt \
-	  pyproject.toml locks/audit.in -o locks/test.txt
-	UV_FIND_LINKS="$$PIP_FIND_LINKS" $(LOCK) $(foreach name,$(subst $(comma), ,$(SPARK_EXTRAS)),--extra $(name)) \
-	  $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/run.txt locks/test.txt) -c locks/run.txt \
-	  -c locks/test.txt pyproject.toml -o locks/spark.txt
+	$(LOCK) pyproject.toml locks/build.in -o locks/core.txt
+	$(LOCK) $(call extras,$(EXTRAS)) $(call but,core) pyproject.toml -o locks/run.txt
+	$(LOCK) $(call extras,$(TEST_EXTRAS),docs) $(call but,core run) pyproject.toml locks/audit.in -o locks/test.txt
+	$(LOCK) $(call extras,$(SPARK_EXTRAS)) $(call but,core run test) pyproject.toml -o locks/spark.txt
 	{ grep '^#' constraints.txt; grep '^torch==' constraints.txt; \
 	  sed -nE 's/^([a-z0-9._-]+==[^ ;]+).*/\1/p' locks/*.txt | sort -u; } > constraints.new
 	mv constraints.new constraints.txt
@@ -95,10 +94,10 @@ lock: $(CREATED) ## Write locks/ and constraints.txt anew from pyproject.toml (d
 audit: $(CREATED) ## Look for known holes in everything that is locked (asks an advisory service)
 	$(PIP_INSTALL) pip-audit
 	$(BIN)/pip-audit --strict --no-deps --disable-pip -r constraints.txt
-	$(BIN)/pip-audit --strict --no-deps --disable-pip --require-hashes -r locks/run.txt -r locks/test.txt -r locks/spark.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --require-hashes $(foreach lock,core run test spark,-r locks/$(lock).txt)
 
 docs: $(CREATED) ## Build the documentation into site/
-	$(LOCKED) -r locks/run.txt -r locks/test.txt
+	$(LOCKED) -r locks/core.txt -r locks/run.txt -r locks/test.txt
 	$(PIP_INSTALL) torch
 	$(OWN)
 	$(BIN)/zensical build
@@ -113,17 +112,18 @@ $(CREATED):
 	@touch $@
 
 $(CORE): $(CREATED) $(REQUIREMENTS)
-	$(PIP_INSTALL) -e .
+	$(LOCKED) -r locks/core.txt
+	$(OWN)
 	@touch $@
 
 $(RUNNING): $(CREATED) $(REQUIREMENTS)
-	$(LOCKED) -r locks/run.txt
+	$(LOCKED) -r locks/core.txt -r locks/run.txt
 	$(PIP_INSTALL) torch
 	$(OWN)
 	@touch $@
 
 $(TESTING): $(CREATED) $(REQUIREMENTS)
-	$(LOCKED) -r locks/run.txt -r locks/test.txt
+	$(LOCKED) -r locks/core.txt -r locks/run.txt -r locks/test.txt
 	$(PIP_INSTALL) torch
 	$(OWN)
 	@touch $@ $(RUNNING)

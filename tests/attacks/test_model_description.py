@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from unshuffle.encoders.pretrained.architecture import RULES, checked_architecture
 from unshuffle.encoders.pretrained.loading import MODEL_TYPES, PretrainedConfig, load
 from unshuffle.errors import ConfigError
+from unshuffle.parts.architecture import RULES, checked_architecture
 
 Record = Callable[[str, object], None]
 SIZES: dict[str, Any] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOCKS = ("run", "test", "spark")
+LOCKS = ("core", "run", "test", "spark")
 PIN = re.compile(r"([a-z0-9][a-z0-9._-]*)==([^ ;\\]+)")
 
 

@@ -19,6 +19,7 @@ from unshuffle.graph.prepare import ENTITIES, TOKENIZER, TOPICS, Preparer
 from unshuffle.graph.relatedness import relatedness_of
 from unshuffle.graph.relations import RELATION_FILE, RELATION_VECTORS
 from unshuffle.graph.topics import LDATopics, TopicModel
+from unshuffle.light.shapes import largest_file
 from unshuffle.machine.devices import Precision
 from unshuffle.storage.files import Read, read_tensors, write_json, write_tensors, write_text
 from unshuffle.storage.folder_files import FolderFiles
@@ -30,9 +31,6 @@ from unshuffle.system.reading import TorchReading
 from unshuffle.system.rows import merged
 from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.tokens import Tokenizer
-
-HEADER = 2**22
-"""Bytes that the file of weights may have beyond eight for each number."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ def load_model(name: str, *, device: str | torch.device = "cpu", precision: Prec
     tokenizer = Tokenizer.read(folder / TOKENIZER, config.tokens.longest, read=files.read)
     with torch.random.fork_rng(devices=[]):  # what a fresh network draws is nobody else's business
         planned = _planned(config, tokenizer.size, folder)
-        most = 8 * sum(tensor.numel() for tensor in planned.values()) + HEADER
+        most = largest_file({name: tuple(tensor.shape) for name, tensor in planned.items()})
         stored = read_tensors(folder / WEIGHTS, read=partial(files.read, most=most))
         tensors = unpacked(stored, f"{folder}/{WEIGHTS}")
         _check(planned, tensors, folder)

@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
-from unshuffle.encoders.pretrained.architecture import check_kind, checked_architecture, known_options
 from unshuffle.encoders.pretrained.sources import source_file, source_name
 from unshuffle.errors import ConfigError, MissingExtra
+from unshuffle.parts.architecture import check_kind, checked_architecture, known_options
 from unshuffle.storage.files import read_json
 
 EAGER = frozenset({"deberta", "deberta-v2", "mpnet"})

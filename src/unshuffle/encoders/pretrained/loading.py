@@ -10,11 +10,11 @@ from annotated_types import Ge, Lt
 from torch import nn
 
 from unshuffle.encoders.contracts import SentenceEncoderConfig, Vocabulary
-from unshuffle.encoders.pretrained.architecture import checked_architecture
 from unshuffle.encoders.pretrained.bert import Bert
 from unshuffle.encoders.pretrained.checkpoint import architecture_of, built, no_fit
 from unshuffle.encoders.pretrained.sources import pieces_tokenizer, source_file
 from unshuffle.errors import ConfigError
+from unshuffle.parts.architecture import checked_architecture
 from unshuffle.storage.files import read_tensors
 from unshuffle.text.tokens import TokensConfig
 
