@@ -28,6 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copytree(MODELS / "default", tmp_path_factory.mktemp("light") / "model"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slot", "name"), PLACES)
 def test_hostile_options_are_one_line_or_harmless(folder: Path, slot: str, name: str, record_property: Record) -> None:
     described = json.loads((MODELS / "default" / "config.json").read_text())

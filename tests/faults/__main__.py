@@ -20,7 +20,9 @@ from unshuffle.evaluation.results import commit, versions
 
 ROOT = Path(__file__).parents[2]
 GROUPS = {
-    "attacks: descriptions of transformers": ["tests/attacks/test_model_description.py"],
+    "attacks: descriptions of transformers": [
+        "tests/attacks/test_model_description.py", "tests/attacks/test_light_model.py",
+    ],
     "attacks: tokenizers": ["tests/attacks/test_tokenizer_file.py"],
     "attacks: files of model folders": ["tests/attacks/test_model_files.py"],
     "attacks: names of parsers": ["tests/attacks/test_parser_names.py"],

@@ -35,11 +35,12 @@ class FolderFiles:
             # Without waiting, because a pipe that nobody writes to would wait for ever.
             handle = os.open(found, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
             with os.fdopen(handle, "rb") as opened:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                status = os.fstat(handle)
+                if not stat.S_ISREG(status.st_mode):
                     raise _not_regular(file)
-                if os.fstat(handle).st_size > most:
+                if status.st_size > most:
                     raise ConfigError(f"{file}: it is larger than {most} bytes, so it does not belong here.")
-                content = opened.read(most)
+                content = opened.read(status.st_size)  # `most` may be beyond any memory
         except (OSError, RuntimeError, ValueError) as error:  # also links that lead to themselves, and zeros in names
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise ConfigError(f"{file}: it cannot be read ({reason}). Copy the whole model folder.") from None
