@@ -131,8 +131,8 @@ def test_no_weights_are_fetched_from_elsewhere(
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} was looked for")
 
-    for module in ("sources", "pretrained"):
-        monkeypatch.setattr(f"unshuffle.encoders.sentence.{module}.source_name", refuse)
+    for module in ("sources", "checkpoint"):
+        monkeypatch.setattr(f"unshuffle.encoders.pretrained.{module}.source_name", refuse)
     kinds = {"sentence_encoder": "transformer", "decoder": "markers"}
     described(folder, lambda description: description["system"].update({slot: {"kind": kinds[slot], "source": source}}))
     assert "'source' names weights elsewhere" in str(outcome(folder))
