@@ -8,25 +8,39 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS := train,parse,parquet,bert,plot,topics,exercises,serve
-TEST_EXTRAS := $(EXTRAS),sklearn,dev
+TEST_EXTRAS := $(EXTRAS),sklearn,hub-data,langchain,llama-index,ray,dev
+SPARK_EXTRAS := $(TEST_EXTRAS),spark
 WORKERS ?= 2
 PYTEST_ARGS ?= -m "not slow"
 FUZZ_SECONDS ?= 600
 FUZZ_SEED ?= 1
+SOAK_MINUTES ?= 30
+comma := ,
+
+# What is installed is what locks/ names, byte for byte; of torch, whose builds differ from machine to machine, the
+# version of constraints.txt. The project itself is built by the locked hatchling.
+LOCKED = $(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps
+OWN = $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e . -e research
+LOCK = UV_FIND_LINKS="$$PIP_FIND_LINKS" $(BIN)/uv pip compile -q --python-version 3.11 --generate-hashes --no-annotate --no-header -c constraints.txt \
+  --no-emit-package torch
+extras = $(foreach name,$(subst $(comma), ,$(1)) $(2),--extra $(name))
+# Each lock names what those before it do not.
+but = $(foreach lock,$(1),-c locks/$(lock).txt $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/$(lock).txt))
 
 # A stamp is older than what it depends on exactly when its step must be run again.
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
-REQUIREMENTS := pyproject.toml research/pyproject.toml constraints.txt
+REQUIREMENTS := pyproject.toml research/pyproject.toml constraints.txt $(wildcard locks/*.txt)
 CREATED := $(VENV)/.created
 CORE := $(VENV)/.core
 RUNNING := $(VENV)/.running
 TESTING := $(VENV)/.testing
+SPARK := $(VENV)/.spark
 BROWSER := $(VENV)/.browser
 
-.PHONY: help setup demo test lint types flow pytest format bench faults fuzz audit docs clean
+.PHONY: help setup demo test test-all lint types flow pytest format bench faults fuzz soak lock audit docs clean
 
 help: ## Print this table
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(RUNNING) ## Make .venv with the product and the laboratory (research/)
 
@@ -34,6 +48,9 @@ demo: $(CORE) ## Put the sentences of examples/shuffled.txt in order
 	@$(BIN)/unshuffle order examples/shuffled.txt
 
 test: lint types flow pytest ## All gates: lint, types, import contract, tests (PYTEST_ARGS= for the slow ones too)
+
+test-all: lint types flow $(SPARK) $(BROWSER) ## All gates with the slow tests and Spark (needs Java)
+	$(BIN)/pytest -n $(WORKERS)
 
 lint: $(TESTING) ## Style and format, changing nothing
 	$(BIN)/ruff check .
@@ -61,12 +78,28 @@ faults: $(TESTING) ## Fuzz, kill, fill the disk, damage models; print how often,
 fuzz: $(TESTING) ## Fuzz for longer (FUZZ_SECONDS=600 FUZZ_SEED=1)
 	$(BIN)/python -m tests.faults.fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
-audit: $(CREATED) ## Look for known holes in the pinned packages (asks an advisory service)
+soak: $(TESTING) ## Run the service under mixed and hostile load (SOAK_MINUTES=30); print memory and handles
+	$(BIN)/python -m tests.faults.soak --minutes $(SOAK_MINUTES)
+
+lock: $(CREATED) ## Write locks/ and constraints.txt anew from pyproject.toml (delete a line of constraints.txt to upgrade)
+	$(PIP_INSTALL) uv
+	$(LOCK) pyproject.toml locks/build.in -o locks/core.txt
+	$(LOCK) $(call extras,$(EXTRAS)) $(call but,core) pyproject.toml -o locks/run.txt
+	$(LOCK) $(call extras,$(TEST_EXTRAS),docs) $(call but,core run) pyproject.toml locks/audit.in -o locks/test.txt
+	$(LOCK) $(call extras,$(SPARK_EXTRAS)) $(call but,core run test) pyproject.toml -o locks/spark.txt
+	{ grep '^#' constraints.txt; grep '^torch==' constraints.txt; \
+	  sed -nE 's/^([a-z0-9._-]+==[^ ;]+).*/\1/p' locks/*.txt | sort -u; } > constraints.new
+	mv constraints.new constraints.txt
+
+audit: $(CREATED) ## Look for known holes in everything that is locked (asks an advisory service)
 	$(PIP_INSTALL) pip-audit
 	$(BIN)/pip-audit --strict --no-deps --disable-pip -r constraints.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --require-hashes $(foreach lock,core run test spark,-r locks/$(lock).txt)
 
 docs: $(CREATED) ## Build the documentation into site/
-	$(PIP_INSTALL) -e '.[docs]'
+	$(LOCKED) -r locks/core.txt -r locks/run.txt -r locks/test.txt
+	$(PIP_INSTALL) torch
+	$(OWN)
 	$(BIN)/zensical build
 	find research/results -name '*.svg' | tar -cf - -T - | tar -xf - -C site  # plots that pages show
 
@@ -79,16 +112,30 @@ $(CREATED):
 	@touch $@
 
 $(CORE): $(CREATED) $(REQUIREMENTS)
-	$(PIP_INSTALL) -e .
+	$(LOCKED) -r locks/core.txt
+	$(OWN)
 	@touch $@
 
 $(RUNNING): $(CREATED) $(REQUIREMENTS)
-	$(PIP_INSTALL) -e '.[$(EXTRAS)]' -e research
+	$(LOCKED) -r locks/core.txt -r locks/run.txt
+	$(PIP_INSTALL) torch
+	$(OWN)
 	@touch $@
 
 $(TESTING): $(CREATED) $(REQUIREMENTS)
-	$(PIP_INSTALL) -e '.[$(TEST_EXTRAS)]' -e research
+	$(LOCKED) -r locks/core.txt -r locks/run.txt -r locks/test.txt
+	$(PIP_INSTALL) torch
+	$(OWN)
 	@touch $@ $(RUNNING)
+
+$(SPARK): $(TESTING)
+	$(LOCKED) -r locks/spark.txt
+	@if ! command -v java && [ "$$(id -u)" = 0 ] && command -v apt-get; then \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  apt-get update && apt-get install -y --no-install-recommends default-jre-headless || true; \
+	fi >/dev/null 2>&1
+	@command -v java >/dev/null || echo "No java: the Spark tests will be skipped."
+	@touch $@
 
 # Playwright's own browser comes from a host that is often out of reach; Debian's chromium serves as well.
 # Tried once; without it the browser tests skip.

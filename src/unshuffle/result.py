@@ -79,6 +79,11 @@ class Ordering:
     """Place of the document in the stream that it came in; not in the JSON."""
 
     @property
+    def log_probability(self) -> float:
+        """The natural logarithm of `probability`, which does not underflow for long documents."""
+        return self.n_best[0].log_probability
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The sentences in reading order."""
         return tuple(self.given[place] for place in self.order)
@@ -110,15 +115,14 @@ class Ordering:
             "id": self.id,
             "order": list(self.order),
             "probability": self.probability,
+            "log_probability": self.log_probability,
             "confidence": self.confidence,
             "pairs": _rows(self.pairs),
             "rounds": [
                 {"weights": _rows(step.weights), "undecided": [list(pair) for pair in step.undecided]}
                 for step in self.rounds
             ],
-            "n_best": [
-                {"order": list(candidate.order), "probability": candidate.probability} for candidate in self.n_best
-            ],
+            "n_best": [asdict(candidate) | {"order": list(candidate.order)} for candidate in self.n_best],
             "why": [asdict(reason) | {"shared": list(reason.shared)} for reason in self.why],
             "ties": [list(pair) for pair in self.ties],
             "kept": self.kept,

@@ -8,7 +8,9 @@ import unshuffle
 from tests.cli.conftest import Run
 
 STORY = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
-NAMES = {"id", "order", "probability", "confidence", "pairs", "rounds", "n_best", "why", "ties", "kept"}
+NAMES = {
+    "id", "order", "probability", "log_probability", "confidence", "pairs", "rounds", "n_best", "why", "ties", "kept",
+}  # fmt: skip
 
 
 def test_stdin_is_one_sentence_a_line(run: Run, model: Path) -> None:

@@ -20,15 +20,26 @@ from unshuffle.evaluation.results import commit, versions
 
 ROOT = Path(__file__).parents[2]
 GROUPS = {
+    "attacks: descriptions of transformers": ["tests/attacks/test_model_description.py"],
+    "attacks: tokenizers": ["tests/attacks/test_tokenizer_file.py"],
+    "attacks: files of model folders": ["tests/attacks/test_model_files.py"],
+    "attacks: names of parsers": ["tests/attacks/test_parser_names.py"],
+    "attacks: endless text, closed streams": ["tests/attacks/test_long_text.py"],
+    "attacks: requests": ["tests/attacks/test_requests.py", "tests/attacks/test_cost.py"],
+    "attacks: connections, logs, turns": [
+        "tests/attacks/test_connections.py", "tests/attacks/test_logs.py", "tests/attacks/test_turns.py",
+    ],
+    "model folders: damaged": ["tests/faults/test_model_folder.py", "tests/system/test_folder.py"],
+    "writes: each fails in turn": ["tests/faults/test_writes.py", "tests/storage/test_files.py"],
     "training: killed, full disk, resumed": ["tests/training/test_resume.py", "tests/training/test_checkpoint.py"],
+    "training: useless data, settings, losses": ["tests/training/test_run.py"],
     "training: several processes": ["tests/training/test_distributed.py"],
     "bulk: workers killed, bad rows and files": ["tests/bulk"],
-    "model folders: damaged, hostile": ["tests/faults/test_model_folder.py", "tests/system/test_folder.py"],
-    "files: full disk, interrupted": ["tests/storage/test_files.py"],
     "text of all scripts": ["tests/faults/test_unicode.py"],
     "readers and ordering, fuzzed": ["tests/faults/test_fuzz.py"],
     "ten thousand requests": ["tests/faults/test_soak.py"],
-}
+}  # fmt: skip
+"""Tests by the class of what they do."""
 
 
 def tested(paths: list[str], folder: Path, quick: bool) -> Counter[str]:

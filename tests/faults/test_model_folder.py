@@ -128,7 +128,7 @@ def test_paths_in_names_lead_nowhere(folder: Path, path: str, place: str) -> Non
 def test_no_weights_are_fetched_from_elsewhere(
     slot: str, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(name: str) -> None:
+    def refuse(name: str, *anything: object) -> None:
         raise AssertionError(f"{name} was looked for")
 
     for module in ("sources", "checkpoint"):

@@ -19,7 +19,7 @@ def ordering(given: tuple[str, ...] = GIVEN, **changes: object) -> Ordering:
         "confidence": 0.874,
         "pairs": PAIRS,
         "rounds": (Round(PAIRS, ()),),
-        "n_best": (Candidate((1, 2, 0), 0.7),),
+        "n_best": (Candidate((1, 2, 0), 0.7, -0.357),),
         "why": (Reason(1, 2, 0.9, ("apple",)),),
         "given": given,
     }
@@ -50,6 +50,7 @@ def test_the_json_holds_neither_sentences_nor_place() -> None:
         "id",
         "order",
         "probability",
+        "log_probability",
         "confidence",
         "pairs",
         "rounds",

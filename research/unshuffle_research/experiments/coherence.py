@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.text.document import Document
-from unshuffle.text.tokens import WORD
+from unshuffle.text.tokenizer_file import WORD
 from unshuffle.text.vectors import Vectors
 
 _WORD = re.compile(WORD)

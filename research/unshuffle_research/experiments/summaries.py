@@ -17,7 +17,7 @@ from unshuffle.seeds import derived
 from unshuffle.storage.files import write_json
 from unshuffle.text.document import Document
 from unshuffle.text.readers.read import read_documents
-from unshuffle.text.tokens import WORD
+from unshuffle.text.tokenizer_file import WORD
 from unshuffle.text.vectors import load_vectors
 from unshuffle.training.corpus import parsed
 from unshuffle_research.experiments.bench import DRAWS, Bench, cut_mark, cut_note, run_of

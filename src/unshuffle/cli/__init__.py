@@ -33,6 +33,8 @@ def root(
 
 def main() -> None:
     """Runs the command; an error of the user's is one line and exit code 2."""
+    if sys.stdout is None:  # closed before the command began; the next file that is opened would take its place
+        _leave("unshuffle: stdout is closed. Open it, or send it to /dev/null.", 2)
     try:
         code = app(standalone_mode=False)
     except UnshuffleError as error:

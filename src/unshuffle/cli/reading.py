@@ -87,6 +87,8 @@ class CommandInput:
             stream.name = "--text"
             return self._read(stream, self.input)
         if self.file is None or self.file == "-":
+            if sys.stdin is None:  # closed before the command began
+                raise DataError("stdin: it is closed. Give a file, or text with --text.")
             if sys.stdin.isatty() and is_watched():
                 typer.echo("Type or paste the sentences, then press Ctrl-D on a line of its own.", err=True)
             return self._read(sys.stdin.buffer, self.input)

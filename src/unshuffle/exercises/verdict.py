@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Protocol
 
@@ -92,10 +92,7 @@ def _verdict(ordering: Ordering, paragraph: Sequence[str], shown: Sequence[int],
         reason = "another order reads almost as well"
     before = {(pair.first, pair.second): pair.probability for pair in ordering.pairs}
     before |= {(second, first): 1 - chance for (first, second), chance in before.items()}
-    others = (
-        Candidate(tuple(shown[item] for item in candidate.order), candidate.probability)
-        for candidate in ordering.n_best
-    )
+    others = (replace(candidate, order=tuple(shown[item] for item in candidate.order)) for candidate in ordering.n_best)
     rival = next((other for other in others if [paragraph[place] for place in other.order] != list(paragraph)), None)
     turned = [
         (first, second, before[solution[first], solution[second]])

@@ -16,7 +16,7 @@ from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 
 from unshuffle.errors import ConfigError, DataError, MissingExtra
-from unshuffle.storage.files import Read
+from unshuffle.storage.files import Read, write_text, write_whole
 
 WORD = re.compile(r"[^\W\d_]{3,}")
 VOCABULARY, MATRIX = "topics.json", "topics.safetensors"
@@ -109,10 +109,9 @@ class LDATopics:
         """Writes the vocabulary as JSON and the matrix as safetensors; the names of the files."""
         from safetensors.numpy import save_file
 
-        folder.mkdir(parents=True, exist_ok=True)
-        content = {"prior": self.prior, "words": self.words}
-        (folder / VOCABULARY).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-        save_file({"topics": np.ascontiguousarray(self.matrix)}, folder / MATRIX)
+        write_text(folder / VOCABULARY, json.dumps({"prior": self.prior, "words": self.words}, ensure_ascii=False))
+        matrix = np.ascontiguousarray(self.matrix)
+        write_whole(folder / MATRIX, lambda temporary: save_file({"topics": matrix}, temporary))
         return VOCABULARY, MATRIX
 
     @classmethod
@@ -127,7 +126,7 @@ class LDATopics:
             matrix = load(read(folder / MATRIX))["topics"].astype(np.float32)
         except (OSError, ValueError, KeyError, TypeError, RecursionError, SafetensorError) as error:
             raise ConfigError(f"{folder}: its topics cannot be read ({error}). Copy the whole model folder.") from None
-        if matrix.ndim != 2 or matrix.shape[1] != len(words):
+        if matrix.ndim != 2 or matrix.shape[1] != len(words) or not np.isfinite(matrix).all() or not prior > 0:
             raise ConfigError(f"{folder}: topics and words do not match. Copy the whole model folder.")
         return cls(words, matrix, prior)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,30 @@ from unshuffle.errors import ConfigError
 from unshuffle.light.encoder import MODEL, TOGETHER
 from unshuffle.light.systems import DECODERS
 from unshuffle.light.weights import SCALE, Weights
+from unshuffle.parts.architecture import checked_architecture
 
 Shape = tuple[int, ...]
+HEADER = 2**22
+"""Bytes that the file of weights may have beyond eight for each number."""
+
+
+def expected_shapes(system: Mapping[str, Any], words: int, where: str) -> dict[str, Shape]:
+    """Names and shapes of the tensors of a system, whose description may come from a stranger."""
+    checked_architecture(system["sentence_encoder"]["architecture"], kinds={"bert"}, slot="sentence_encoder")
+    try:
+        return dict(_expected(system, words))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise ConfigError(f"{where}: 'system' lacks sizes. Download the model folder again.") from None
+
+
+def largest_file(shapes: Mapping[str, Shape]) -> int:
+    """Bytes that a file of these tensors has at most."""
+    return 8 * sum(prod(shape) for shape in shapes.values()) + HEADER
 
 
 def check_shapes(system: Mapping[str, Any], weights: Weights, words: int, where: str) -> None:
     """Refuses missing, foreign and misshapen tensors, types that are not weights, and scales that do not fit."""
-    try:
-        expected = dict(_expected(system, words))
-    except (KeyError, TypeError, ValueError):
-        raise ConfigError(f"{where}: 'system' lacks sizes. Download the model folder again.") from None
+    expected = expected_shapes(system, words, where)
     stored = {name: value for name, value in weights.stored.items() if not name.endswith(SCALE)}
     for name, shape in expected.items():
         if name not in stored or stored[name].shape != shape:

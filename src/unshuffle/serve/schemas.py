@@ -12,10 +12,14 @@ ORDERING: dict[str, Any] = {
     "id": "",
     "order": [1, 2, 0],
     "probability": 0.83,
+    "log_probability": -0.186,
     "confidence": 0.94,
     "pairs": [[0, 1, 0.04], [0, 2, 0.08], [1, 2, 0.95]],
     "rounds": [{"weights": [[1, 2, 0.91]], "undecided": []}],
-    "n_best": [{"order": [1, 2, 0], "probability": 0.83}, {"order": [1, 0, 2], "probability": 0.08}],
+    "n_best": [
+        {"order": [1, 2, 0], "probability": 0.83, "log_probability": -0.186},
+        {"order": [1, 0, 2], "probability": 0.08, "log_probability": -2.526},
+    ],
     "why": [{"first": 1, "second": 2, "probability": 0.95, "shared": ["apple"]}],
     "ties": [],
     "kept": False,
@@ -49,6 +53,7 @@ class CandidateAnswer(BaseModel):
 
     order: list[int]
     probability: float
+    log_probability: float
 
 
 class ReasonAnswer(BaseModel):
@@ -68,6 +73,7 @@ class OrderAnswer(BaseModel):
     id: str
     order: list[int]
     probability: float
+    log_probability: float
     confidence: float
     pairs: list[Row]
     rounds: list[RoundAnswer]

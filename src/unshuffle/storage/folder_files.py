@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 from unshuffle.errors import ConfigError
+
+LARGEST = 2**28
+"""Bytes of a file for which no other limit is known; that of weights is known from the network."""
 
 
 class FolderFiles:
@@ -22,18 +26,28 @@ class FolderFiles:
         """Whether there is such a file."""
         return (self.folder / name).is_file()
 
-    def read(self, file: Path, most: int | None = None) -> bytes:
+    def read(self, file: Path, most: int = LARGEST) -> bytes:
         """A file of the folder, of at most `most` bytes."""
         try:
             inside, found = self.folder.resolve(), file.resolve(strict=True)
-        except OSError as error:
-            raise ConfigError(f"{file}: it cannot be read ({error.strerror}). Copy the whole model folder.") from None
-        if not found.is_relative_to(inside) or not stat.S_ISREG(found.stat().st_mode):
-            raise ConfigError(f"{file}: it is not a regular file of the model folder. Copy the file into the folder.")
-        if most is not None and found.stat().st_size > most:
-            raise ConfigError(f"{file}: it is larger than {most} bytes, so it does not belong here.")
-        content = found.read_bytes()
+            if not found.is_relative_to(inside):
+                raise _not_regular(file)
+            # Without waiting, because a pipe that nobody writes to would wait for ever.
+            handle = os.open(found, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            with os.fdopen(handle, "rb") as opened:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    raise _not_regular(file)
+                if os.fstat(handle).st_size > most:
+                    raise ConfigError(f"{file}: it is larger than {most} bytes, so it does not belong here.")
+                content = opened.read(most)
+        except (OSError, RuntimeError, ValueError) as error:  # also links that lead to themselves, and zeros in names
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise ConfigError(f"{file}: it cannot be read ({reason}). Copy the whole model folder.") from None
         wanted = self.hashes.get(file.relative_to(self.folder).as_posix())
         if wanted is not None and hashlib.sha256(content).hexdigest() != wanted:
             raise ConfigError(f"{file}: not as it was written with config.json. Download the model folder again.")
         return content
+
+
+def _not_regular(file: Path) -> ConfigError:
+    return ConfigError(f"{file}: it is not a regular file of the model folder. Copy the file into the folder.")

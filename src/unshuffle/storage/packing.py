@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from unshuffle.errors import ConfigError
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -33,14 +35,22 @@ def packed(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]
     return found
 
 
-def unpacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The reverse of `packed`, in 32 bits."""
+def unpacked(tensors: Mapping[str, Tensor], where: str = "weights") -> dict[str, Tensor]:
+    """The reverse of `packed`, in 32 bits; `where` is the file that errors name."""
     found: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if name.endswith(SCALE):
+            _check_scale(name, tensor, tensors.get(name.removesuffix(SCALE)), where)
             continue
         scale = tensors.get(name + SCALE)
         if scale is not None:
+            _check_scale(name + SCALE, scale, tensor, where)
             tensor = tensor.float() * scale.float()
         found[name] = tensor.float() if tensor.is_floating_point() else tensor
     return found
+
+
+def _check_scale(name: str, scale: Tensor, tensor: Tensor | None, where: str) -> None:
+    """One number per row of a matrix, since any other shape would multiply to a larger matrix than is stored."""
+    if tensor is None or tensor.dim() != 2 or scale.shape != (len(tensor), 1):
+        raise ConfigError(f"{where}: {name[:99]!r} is not one scale per row. Download the model folder again.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from unshuffle.graph.prepare import ENTITIES, TOKENIZER, TOPICS, Preparer
 from unshuffle.graph.relatedness import relatedness_of
 from unshuffle.graph.relations import RELATION_FILE, RELATION_VECTORS
 from unshuffle.graph.topics import LDATopics, TopicModel
+from unshuffle.light.shapes import largest_file
 from unshuffle.machine.devices import Precision
 from unshuffle.storage.files import Read, read_tensors, write_json, write_tensors, write_text
 from unshuffle.storage.folder_files import FolderFiles
@@ -113,9 +115,12 @@ def load_model(name: str, *, device: str | torch.device = "cpu", precision: Prec
     config, files = described.config, described.files
     folder = files.folder
     tokenizer = Tokenizer.read(folder / TOKENIZER, config.tokens.longest, read=files.read)
-    tensors = unpacked(read_tensors(folder / WEIGHTS, read=files.read))
     with torch.random.fork_rng(devices=[]):  # what a fresh network draws is nobody else's business
-        _check(_planned(config, tokenizer.size, folder), tensors, folder)
+        planned = _planned(config, tokenizer.size, folder)
+        most = largest_file({name: tuple(tensor.shape) for name, tensor in planned.items()})
+        stored = read_tensors(folder / WEIGHTS, read=partial(files.read, most=most))
+        tensors = unpacked(stored, f"{folder}/{WEIGHTS}")
+        _check(planned, tensors, folder)
         network = Network(config, words=tokenizer.size)
     _fill(network, tensors, folder)
     network.to(torch.device(device)).eval()
@@ -169,8 +174,8 @@ def _planned(config: SystemConfig, words: int, folder: Path) -> dict[str, Tensor
     try:
         with torch.device("meta"):
             return Network(config, words=words).state_dict()
-    except (RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        reason = str(error).splitlines()[0][:200]
+    except (AssertionError, RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise ConfigError(
             f"{folder}/config.json: no network has these sizes ({reason}). Download the model folder again."
         ) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from unshuffle.graph.prepare import TOKENIZER, Preparer
 from unshuffle.light.encoder import LightEncoder
 from unshuffle.light.pointer import EncodedBatch, PointerWeights
 from unshuffle.light.reading import LightReading
-from unshuffle.light.shapes import check_shapes
+from unshuffle.light.shapes import check_shapes, expected_shapes, largest_file
 from unshuffle.light.systems import DECODERS
 from unshuffle.light.weights import SCALE, Weights
 from unshuffle.search.contracts import Ints
@@ -53,7 +53,8 @@ class LightModel:
         files, system = described.files, described.system
         folder = files.folder
         tokenizer = Tokenizer.read(folder / TOKENIZER, _longest(system, folder), read=files.read)
-        weights = Weights(read_arrays(folder / WEIGHTS, read=files.read))
+        most = largest_file(expected_shapes(system, tokenizer.size, str(folder / WEIGHTS)))
+        weights = Weights(read_arrays(folder / WEIGHTS, read=partial(files.read, most=most)))
         check_shapes(system, weights, tokenizer.size, str(folder / WEIGHTS))
         decoder = system["decoder"]
         calibration, card = read_extras(files)

@@ -8,6 +8,13 @@ from enum import IntEnum
 
 from unshuffle.errors import DataError
 
+LONGEST_SENTENCE = 100_000
+"""Characters; what is longer is not a sentence, and would take gigabytes to be read as one."""
+LARGEST_DOCUMENT = 32_000_000
+"""Characters of all sentences together."""
+TOO_LONG = f"has more than {LONGEST_SENTENCE:,} characters. Split it into sentences."
+TOO_LARGE = f"it has more than {LARGEST_DOCUMENT:,} characters. Divide it into documents."
+
 
 class Role(IntEnum):
     """The syntactic role of a mention; of several in one sentence the highest counts (Lai et al., 3.1)."""
@@ -45,8 +52,12 @@ class Document:
         for position, sentence in enumerate(sentences):
             if not isinstance(sentence, str):
                 raise DataError(f"document '{id}': sentence {position} is not text. Give a list of strings.")
+            if len(sentence) > LONGEST_SENTENCE:
+                raise DataError(f"document '{id}': sentence {position} {TOO_LONG}")
             if not sentence.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sentence):
                 raise DataError(f"document '{id}': sentence {position} holds half a character. Give whole text.")
+        if sum(map(len, sentences)) > LARGEST_DOCUMENT:
+            raise DataError(f"document '{id}': {TOO_LARGE}")
         return cls(tuple(sentences), id=id)
 
     def permuted(self, permutation: Sequence[int]) -> Document:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unshuffle.errors import ConfigError
 from unshuffle.storage.files import Read
+from unshuffle.text.tokenizer_file import WORD, checked_tokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 UNKNOWN, PADDING = "[UNK]", "[PAD]"
 LONGEST_WORD = 40
 """Letters of a word that are looked at for each word that may be read."""
-
-# Contractions as the word vectors know them: "do" + "n't", "it" + "'s".
-WORD = r"\w+?(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,12 +90,19 @@ class Tokenizer:
         from tokenizers import Tokenizer as Backend
 
         if not path.is_file():
-            raise ConfigError(f"{path}: the tokenizer is missing. Take the whole model folder.")
-        content = read(path)
+            raise ConfigError(f"{path}: the tokenizer is missing. Copy the whole model folder.")
+        content = checked_tokenizer(read(path), path)
         try:
-            return cls(Backend.from_buffer(content), longest)
-        except Exception as error:  # the library raises bare Exception for any defect of the file
-            raise ConfigError(f"{path}: not a tokenizer ({error}). Take the model folder anew.") from None
+            found = cls(Backend.from_buffer(content), longest)
+            (probe,) = found.encode(["a"])
+        except BaseException as error:  # the library raises bare Exception for any defect, and panics are none
+            if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
+                raise
+            reason = " ".join(str(error).split())[:200]
+            raise ConfigError(f"{path}: not a tokenizer ({reason}). Download the model folder again.") from None
+        if max([*found.backend.get_vocab().values(), *probe.ids.tolist()], default=0) >= found.size:
+            raise ConfigError(f"{path}: its words are not numbered from 0 on. Download the model folder again.")
+        return found
 
     def json(self) -> str:
         """The content of `tokenizer.json`."""

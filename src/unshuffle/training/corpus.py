@@ -43,6 +43,14 @@ class Splits:
             digest.update(b"\0")
         return digest.hexdigest()[:16]
 
+    def check(self) -> None:
+        """Refuses documents from which nothing can be learned, or by which no epoch can be chosen."""
+        for name, documents in (("training", self.train), ("validation", self.valid)):
+            if not any(len(document.sentences) > 1 for document in documents):
+                raise DataError(
+                    f"{name}: none of its {len(documents)} documents has two sentences. Give some that have an order."
+                )
+
 
 def find_split(folder: Path, split: str) -> Path | None:
     """The file of a split, in whichever format it is there."""

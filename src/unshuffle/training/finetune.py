@@ -33,6 +33,7 @@ from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Progress
 from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.run import new_fabric
+from unshuffle.training.settings import check_settings
 from unshuffle.training.stages import Run, train_stages
 
 HELD_OUT, LEAST_HELD_OUT = 10, 5
@@ -146,7 +147,7 @@ def _split(job: FineTuning) -> tuple[tuple[Document, ...], tuple[Document, ...]]
 def _run(job: FineTuning, training: TrainingConfig, model: Model, data: Splits) -> Run:
     """A training whose stages are told apart by the weights that they begin with."""
     weights = hashlib.sha256((find_folder(job.source) / "model.safetensors").read_bytes()).hexdigest()[:16]
-    return Run(
+    run = Run(
         fabric=new_fabric(job.out, job.seed, device=job.device),
         config=model.config,
         training=training,
@@ -155,6 +156,8 @@ def _run(job: FineTuning, training: TrainingConfig, model: Model, data: Splits) 
         folder=job.out / "stages",
         precision=job.precision,
     )
+    check_settings(job.out, run.settings(), write=True)
+    return run
 
 
 def _trained(

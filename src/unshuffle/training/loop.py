@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold
+from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.batch import Batch, collate
 from unshuffle.graph.item import Item
 from unshuffle.machine.devices import Precision, computing
@@ -24,6 +25,9 @@ from unshuffle.training.processes import agreed, leads, rank, ranks, summed
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
+
+USELESS = 1e6
+"""A loss from which no training comes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ def train(
     precision: Precision = "32",
 ) -> Iterator[Progress]:
     """Trains until `patience` epochs bring nothing better; leaves the best epoch's weights in the module."""
-    teach = [number for number, item in enumerate(stage.items) if item.graph.sentences > 1]
+    teach = _teaching(stage)
     steps = -(-len(teach) // config.batch)
     optimizer = build_optimizer(stage.module, config)
     rates = [group["lr"] for group in optimizer.param_groups]
@@ -143,6 +147,8 @@ def train(
             batch, gold = drawn.collated(fabric.device)
             with computing(fabric.device, precision):
                 loss: Tensor = module(batch, gold, drawn)
+            mean_loss = summed([loss.item()])[0] / ranks()
+            _check_loss(mean_loss, stage.name, epoch, step)
             fabric.backward(loss)
             if config.clip:
                 fabric.clip_gradients(module, optimizer, max_norm=config.clip)
@@ -151,7 +157,7 @@ def train(
             position = replace(
                 position,
                 step=step + 1,
-                loss=position.loss + summed([loss.item()])[0] / ranks(),
+                loss=position.loss + mean_loss,
                 minutes=agreed(spent + (now - started) / 60),
             )
             yield Progress(stage.name, epoch, epochs, step + 1, steps, position.loss / (step + 1))
@@ -161,6 +167,7 @@ def train(
             if minutes and position.minutes >= minutes:
                 break
         module.eval()
+        _check_weights(stage, epoch)
         with torch.inference_mode():
             score = stage.score()
         mean = position.loss / max(position.step, 1)
@@ -176,6 +183,31 @@ def train(
     cut = bool(minutes) and not _done(position, epochs, patience, 0)
     if leads():
         checkpoint.save(replace(position, finished=True, cut=cut), stage.module, optimizer, best)
+
+
+def _teaching(stage: Stage) -> list[int]:
+    """Numbers of the documents that teach an order."""
+    teach = [number for number, item in enumerate(stage.items) if item.graph.sentences > 1]
+    if not teach:
+        raise DataError(f"{stage.name}: no document to learn from has two sentences. Give more documents.")
+    return teach
+
+
+def _check_loss(loss: float, stage: str, epoch: int, step: int) -> None:
+    if not abs(loss) < USELESS:  # also where it is not a number
+        raise _diverged(stage, epoch, f"the loss is {loss:.3g} at step {step + 1}")
+
+
+def _check_weights(stage: Stage, epoch: int) -> None:
+    if not all(bool(value.isfinite().all()) for value in stage.module.parameters()):
+        raise _diverged(stage.name, epoch, "some weights are not numbers at the end")
+
+
+def _diverged(stage: str, epoch: int, what: str) -> ConfigError:
+    return ConfigError(
+        f"{stage}: {what} of epoch {epoch + 1}. Lower training.learning_rate or set training.clip, and choose another "
+        "--out; a model that was there before is unharmed."
+    )
 
 
 def _done(position: Position, epochs: int, patience: int, minutes: float) -> bool:

@@ -27,6 +27,7 @@ from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits, parsed, sentences_of
 from unshuffle.training.loop import Progress
 from unshuffle.training.processes import Launched, leads
+from unshuffle.training.settings import check_settings
 from unshuffle.training.stages import Run, train_stages
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def _numbers(tensors: Mapping[str, Tensor]) -> int:
 
 def train_system(job: TrainingJob, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
     """Trains all stages and saves the model; a run that was cut off goes on with `resume`."""
+    job.data.check()
     job.config.resolved()  # an encoder that is not there is missed now and not when the corpus is parsed
     fabric = new_fabric(job.out, job.seed, Launched.read(), device=job.device)
     marker = job.out / "stages"
@@ -108,9 +110,10 @@ def train_system(job: TrainingJob, report: Callable[[Progress], None] = lambda p
         seed=job.seed,
         data_hash=Splits(train, valid, ()).hash + _beginning(job.start),
         folder=job.stages or marker,
-        shared=job.stages is not None,
         precision=job.precision,
     )
+    check_settings(job.out, run.settings(), write=leads())
+    fabric.barrier()
     for step, progress in enumerate(train_stages(run, model.network, items, list(model.preparer.items(valid)))):
         if not leads():
             continue

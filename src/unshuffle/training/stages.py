@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import logging
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -32,8 +31,6 @@ from unshuffle.training.ordering import OrderingStage
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-log = logging.getLogger(__name__)
-
 NOT_DECIDING = {"minutes", "classifier_minutes", "checkpoint_minutes"}
 """Options that no stage is told apart by: a finished stage is finished, however long it was allowed to take."""
 ORDERING_ONLY = {"epochs", "patience", "measure", "validation_beam", "folds"}
@@ -54,11 +51,19 @@ class Run:
     data_hash: str
     folder: Path
     """Where stages keep their checkpoints; runs that share it share what is equal in them."""
-    shared: bool = False
-    """Whether several trainings keep their stages there."""
     precision: Precision = "32"
     used: list[Path] = field(default_factory=list)
     """The folders of the stages that this training has gone through."""
+
+    def settings(self) -> dict[str, Any]:
+        """All that decides what this training comes to; a training that was cut off goes on with the same."""
+        return {
+            "system": self.config.write(),
+            "training": _without(asdict(self.training), NOT_DECIDING),
+            "seed": self.seed,
+            "data": self.data_hash,
+            "precision": self.precision,
+        }
 
     def trail(self) -> list[dict[str, Any]]:
         """What each stage came to, those that were taken from an earlier training included."""
@@ -89,8 +94,6 @@ class Run:
         checkpoint = Checkpoint(self.folder / f"{stage.name}-{fingerprint}", fingerprint)
         if checkpoint.folder not in self.used:
             self.used.append(checkpoint.folder)
-        if not self.shared and not checkpoint.folder.exists() and any(self.folder.glob(f"{stage.name}-*")):
-            log.warning("%s: '%s' was begun with other settings or data, and begins anew.", self.folder, stage.name)
         yield from train(
             self.fabric,
             stage,

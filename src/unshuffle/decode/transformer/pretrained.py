@@ -15,6 +15,8 @@ SLOT = "decoder"
 
 MODEL_TYPES = frozenset({"bart", "mbart", "blenderbot-small", "pegasus"})
 """Encoder-decoders whose decoder takes vectors as inputs and knows its places itself."""
+UNUSED = {"encoder_layers": 1, "encoder_attention_heads": 1, "encoder_ffn_dim": 1, "vocab_size": 4, "pad_token_id": 0}
+"""Sizes of the encoder and the words that come with a decoder, and are dropped."""
 
 
 def decoder_architecture(source: str) -> dict[str, Any]:
@@ -24,7 +26,7 @@ def decoder_architecture(source: str) -> dict[str, Any]:
 
 def load_decoder(source: str, architecture: dict[str, Any]) -> tuple[nn.Module, int]:
     """The decoder and its width, with the source's weights where there is one."""
-    model = built(source, architecture, kinds=MODEL_TYPES, slot=SLOT)
+    model = built(source, architecture, kinds=MODEL_TYPES, slot=SLOT, unused=UNUSED)
     decoder = model.get_decoder()
     decoder.embed_tokens = None  # words are neither read nor written
     return decoder, int(model.config.d_model)

