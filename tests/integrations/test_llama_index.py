@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("llama_index.core", reason="needs the 'llama-index' extra")
 from llama_index.core import schema
 
-from unshuffle.integrations.llama_index import CoherentOrder
+from unshuffle.integrations.llama_index import CoherentOrderPostprocessor
 
 
 def test_nodes_come_in_coherent_order_with_scores_and_metadata(
@@ -15,9 +15,9 @@ def test_nodes_come_in_coherent_order_with_scores_and_metadata(
         schema.NodeWithScore(node=schema.TextNode(text=text, metadata={"page": place}), score=1 / (place + 1))
         for place, text in enumerate(sentences)
     ]
-    postprocessor = CoherentOrder(model=model)
+    postprocessor = CoherentOrderPostprocessor(model=model)
     found = postprocessor.postprocess_nodes(nodes, query_str="what happened?")
     assert [node.node.metadata["page"] for node in found] == list(expected)
     assert [node.score for node in found] == [1 / (place + 1) for place in expected]
     assert postprocessor.postprocess_nodes([]) == [] and postprocessor.postprocess_nodes(nodes[:1]) == nodes[:1]
-    assert postprocessor.class_name() == "CoherentOrder" and postprocessor.to_dict()["model"] == model
+    assert postprocessor.class_name() == "CoherentOrderPostprocessor" and postprocessor.to_dict()["model"] == model

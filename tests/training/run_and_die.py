@@ -14,7 +14,7 @@ from tests.fixtures.systems import tiny_config
 from unshuffle.errors import UnshuffleError
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
-from unshuffle.training.run import Job, train_system
+from unshuffle.training.run import TrainingJob, train_system
 
 TRAINING = TrainingConfig(
     batch=4,
@@ -25,9 +25,9 @@ TRAINING = TrainingConfig(
 )
 
 
-def tiny_job(folder: Path, out: Path, *, system: str = "irse-grn", resume: bool = False, seed: int = 1) -> Job:
+def tiny_job(folder: Path, out: Path, *, system: str = "irse-grn", resume: bool = False, seed: int = 1) -> TrainingJob:
     """Few documents, small networks, all stages; word vectors lie in `folder`."""
-    return Job(
+    return TrainingJob(
         name=system,
         config=tiny_config(system, folder),
         training=TRAINING,

@@ -16,7 +16,7 @@ from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
 from unshuffle.training.loop import Drawn, Progress
 from unshuffle.training.optimizers import Adadelta
-from unshuffle.training.run import Job, train_system
+from unshuffle.training.run import TrainingJob, train_system
 
 # Adadelta, because Adam would make steps of the full learning rate out of what is nothing but rounding.
 TRAINING = TrainingConfig(
@@ -41,10 +41,10 @@ def calm(options: Any) -> Any:
     }
 
 
-def job(folder: Path, out: Path, system: str) -> Job:
+def job(folder: Path, out: Path, system: str) -> TrainingJob:
     config = tiny_config(system, folder)
     config = type(config).read(calm(config.write()))
-    return Job(name=system, config=config, training=TRAINING, data=DATA, out=out, resume=True)
+    return TrainingJob(name=system, config=config, training=TRAINING, data=DATA, out=out, resume=True)
 
 
 def train_as_told(folder: Path, out: Path, system: str, steps: int | None, told: dict[str, str]) -> None:

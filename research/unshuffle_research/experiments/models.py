@@ -17,7 +17,7 @@ from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.corpus import parsed
 from unshuffle.training.loop import Progress
-from unshuffle.training.run import Job, new_model, train_system
+from unshuffle.training.run import TrainingJob, new_model, train_system
 from unshuffle.training.time_limits import boxed, classifier_kinds
 from unshuffle_research.experiments.clock import Clock
 from unshuffle_research.experiments.kept import Kept, Results
@@ -133,7 +133,7 @@ class Models:
         return Trained(plan, folder, tuple(read_json(folder / "trail.json")), made)
 
     def _train(self, plan: Plan, minutes: float) -> Trained:
-        job = Job(
+        job = TrainingJob(
             name=plan.system,
             config=plan.config,
             training=boxed(plan.training, plan.config, minutes),

@@ -11,7 +11,7 @@ from typing import Any
 
 from unshuffle.errors import MissingExtra
 from unshuffle.metrics.bootstrap import Band
-from unshuffle.metrics.pairs import Calibration
+from unshuffle.metrics.pairs import PairCalibration
 from unshuffle.storage.files import write_whole
 
 COLOURS = ("#1b6ca8", "#e07a1f", "#2a9d6f", "#8e5bb5", "#c2486b", "#6b7a86", "#b8960c", "#3f4fb0")
@@ -94,7 +94,7 @@ def curves(lines: Sequence[Curve], *, x: str, y: str, ticks: Mapping[float, str]
     return figure
 
 
-def reliability(named: Mapping[str, Calibration], decided: Mapping[str, Sequence[float]]) -> Any:
+def reliability(named: Mapping[str, PairCalibration], decided: Mapping[str, Sequence[float]]) -> Any:
     """Left: how often pairs of a given probability are so; right: share of pairs settled, round by round."""
     figure = new_figure(8.6, 4.0)
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.15])

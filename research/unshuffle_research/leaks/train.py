@@ -27,7 +27,7 @@ from unshuffle.training import stages
 from unshuffle.training.classifiers import IterativeStage, pair_truth
 from unshuffle.training.link_weights import weighted_by
 from unshuffle.training.loop import Drawn, Progress
-from unshuffle.training.run import Job, train_system
+from unshuffle.training.run import TrainingJob, train_system
 from unshuffle_research.experiments.plan import Plan, open_dataset
 from unshuffle_research.leaks.direction import Case, Refined, refined
 
@@ -67,7 +67,7 @@ def train_told(
     for honest in (runs / "stages" / dataset.name).glob("initial-*"):
         if not (own / honest.name).exists():
             shutil.copytree(honest, own / honest.name)
-    job = Job(
+    job = TrainingJob(
         name=SYSTEM,
         config=plan.config,
         training=plan.training,

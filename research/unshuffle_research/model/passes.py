@@ -10,7 +10,7 @@ from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.corpus import Splits
 from unshuffle.training.loop import Progress
-from unshuffle.training.run import Job, train_system
+from unshuffle.training.run import TrainingJob, train_system
 from unshuffle_research.model.mixture import held_out, training_documents
 from unshuffle_research.model.recipe import Pass, Recipe
 
@@ -33,7 +33,7 @@ def train_recipe(
     for number, (each, texts) in enumerate(zip(recipe.passes, texts_of(recipe, data, seed), strict=True), start=1):
         last = number == len(recipe.passes)
         folder = out if last else out / f"pass-{number}"
-        job = Job(
+        job = TrainingJob(
             name=recipe.name,
             config=each.system,
             training=each.training,

@@ -27,7 +27,7 @@ EXTRA = pa.schema([("extra", pa.string())])
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DocumentRow:
     """One record of a file."""
 
     number: int
@@ -41,7 +41,7 @@ class Row:
 class Rows:
     """Some records that follow each other."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DocumentRow, ...]
     others: Any
     """Arrow table of the other columns, row for row."""
 
@@ -67,7 +67,7 @@ def _lines(part: Part, most: int) -> Iterator[Rows]:
                     number = part.first + line.number
                     row, extra = _record(f"{file.name} line {number}", f"{source.stem}-{number}", number, line.text)
                     if line.error:  # said anew, because the source counts from the part's first line
-                        row = Row(number, row.id, error=f"{file.name} line {number}: {_reason(line.error)}")
+                        row = DocumentRow(number, row.id, error=f"{file.name} line {number}: {_reason(line.error)}")
                     rows.append(row)
                     extras.append(extra)
                 yield Rows(tuple(rows), pa.table({"extra": pa.array(extras, pa.string())}))
@@ -79,7 +79,7 @@ def _reason(error: DataError) -> str:
     return str(error).partition(": ")[2]
 
 
-def _record(where: str, default_id: str, number: int, text: str) -> tuple[Row, str | None]:
+def _record(where: str, default_id: str, number: int, text: str) -> tuple[DocumentRow, str | None]:
     id: object = None
     try:
         record = json.loads(text)
@@ -90,11 +90,13 @@ def _record(where: str, default_id: str, number: int, text: str) -> tuple[Row, s
             raise DataError(f'{where}: \'sentences\' is missing. Each line needs {{"sentences": ["...", "..."]}}.')
         found = document(where, record.pop("sentences"), id, default_id)
         extra = json.dumps(record) if record else None
-        return Row(number, found.id, found.sentences), extra
+        return DocumentRow(number, found.id, found.sentences), extra
     except DataError as error:
-        return Row(number, _shown(id, default_id), error=str(error)), None
+        return DocumentRow(number, _shown(id, default_id), error=str(error)), None
     except (ValueError, RecursionError):
-        return Row(number, default_id, error=f"{where}: it is not JSON, or nested too deep. Mend the line."), None
+        return DocumentRow(
+            number, default_id, error=f"{where}: it is not JSON, or nested too deep. Mend the line."
+        ), None
 
 
 def _shown(id: object, default: str) -> str:
@@ -153,11 +155,11 @@ def _table_rows(file: Path, table: Any, first: int) -> Rows:
         try:
             id = ids[place].as_py() if ids is not None else None
             found = document(where, texts[place].as_py(), id, default)
-            rows.append(Row(number, found.id, found.sentences))
+            rows.append(DocumentRow(number, found.id, found.sentences))
         except DataError as error:
-            rows.append(Row(number, _shown(id, default), error=str(error)))
+            rows.append(DocumentRow(number, _shown(id, default), error=str(error)))
         except UnicodeDecodeError:
-            rows.append(Row(number, default, error=f"{where}: its text is not UTF-8. Write the file again."))
+            rows.append(DocumentRow(number, default, error=f"{where}: its text is not UTF-8. Write the file again."))
     others = [place for place, name in enumerate(table.column_names) if name not in ("sentences", "id")]
     kept = table.select(others)
     return Rows(tuple(rows), kept.rename_columns(renamed(kept.column_names, (*OWN, *ANSWER.names))))

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from unshuffle.bulk.journal import Journal
 from unshuffle.bulk.manifest import Done, Layout
 from unshuffle.bulk.parts import Part
-from unshuffle.bulk.reading import Row, Rows, read_part
+from unshuffle.bulk.reading import DocumentRow, Rows, read_part
 from unshuffle.errors import DataError
 from unshuffle.integrations.columns import ANSWER, answer_columns
 from unshuffle.integrations.rows import Outcome, RowOrderer, RowSettings
@@ -76,7 +76,7 @@ class PartWorker:
         except DataError as error:  # of the file, not of a row
             tables.end_with(str(error))
 
-    def _outcomes(self, rows: Sequence[Row], journal: Journal) -> list[Outcome]:
+    def _outcomes(self, rows: Sequence[DocumentRow], journal: Journal) -> list[Outcome]:
         places = {row.number: place for place, row in enumerate(rows)}
         outcomes = [Outcome(error=row.error or f"{row.id}: {BLAMED}.") for row in rows]
         for group in journal.groups([row.number for row in rows if row.error is None]):

@@ -49,7 +49,7 @@ def exercise(
     Ends with code 1 if the model doubts the order, unless you --accept it.
     """
     from unshuffle.cli.progress import spinner
-    from unshuffle.cli.reading import Reading
+    from unshuffle.cli.reading import CommandInput
     from unshuffle.cli.writing import write_bytes
     from unshuffle.exercises.formats.write import written
     from unshuffle.exercises.make import make_exercises
@@ -62,7 +62,7 @@ def exercise(
         )
     if keep and not mend:
         raise ConfigError("--keep: it only guards sentences against --mend. Say --mend as well.")
-    reading = Reading(file, text, input)
+    reading = CommandInput(file, text, input)
     documents = list(reading.documents())
     from unshuffle.cli.models import load_orderer
 

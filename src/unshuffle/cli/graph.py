@@ -31,13 +31,13 @@ def graph(
 ) -> None:
     """Draw the graph of a document with its link weights before and after refinement."""
     from unshuffle.cli.progress import spinner
-    from unshuffle.cli.reading import Reading
+    from unshuffle.cli.reading import CommandInput
     from unshuffle.cli.writing import write_pieces
 
     kind = out.suffix.lower() if out is not None else ".svg"
     if kind not in KINDS:
         raise ConfigError(f"--out {out}: there is no such kind of picture. End the name in {', '.join(KINDS)}.")
-    documents = list(islice(Reading(file, text, input, unit).documents(), number - 1, number))
+    documents = list(islice(CommandInput(file, text, input, unit).documents(), number - 1, number))
     if not documents:
         raise DataError(f"--number {number}: there are fewer documents. Give a smaller number.")
     from unshuffle.cli.models import load_orderer

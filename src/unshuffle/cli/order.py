@@ -57,7 +57,7 @@ def order(
 ) -> None:
     """Put the sentences of each document in the order that reads best."""
     from unshuffle.cli.progress import counted
-    from unshuffle.cli.reading import Reading
+    from unshuffle.cli.reading import CommandInput
     from unshuffle.cli.writing import to_terminal, write_pieces
     from unshuffle.system.options import OrderOptions, read_threshold
 
@@ -67,7 +67,7 @@ def order(
         keep_if_unsure=read_threshold(keep_if_unsure),
         constraints=read_constraints(before or [], fixed or [], sources),
     )
-    reading = Reading(file, text, input, unit, on_error)
+    reading = CommandInput(file, text, input, unit, on_error)
     documents = reading.documents()
     from unshuffle.cli.models import load_orderer
 

@@ -32,7 +32,7 @@ DESCRIBED: dict[Format, str] = {
 
 
 @dataclass
-class Reading:
+class CommandInput:
     """The documents of one command: a file, stdin or a text on the command line."""
 
     file: str | None = None

@@ -43,10 +43,10 @@ def score(
 ) -> None:
     """Say how coherent each document is in its order, where it is weakest, and which move would help most."""
     from unshuffle.cli.progress import counted
-    from unshuffle.cli.reading import Reading
+    from unshuffle.cli.reading import CommandInput
     from unshuffle.cli.writing import to_terminal, write_pieces
 
-    reading = Reading(file, text, input, unit, on_error)
+    reading = CommandInput(file, text, input, unit, on_error)
     documents = reading.documents()
     from unshuffle.cli.models import load_orderer
 

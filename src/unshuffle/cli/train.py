@@ -49,7 +49,7 @@ def train(
     from unshuffle.training.corpus import read_splits
     from unshuffle.training.processes import leads
     from unshuffle.training.report import evaluated, tested
-    from unshuffle.training.run import Job, train_system
+    from unshuffle.training.run import TrainingJob, train_system
 
     torch.set_num_threads(threads)
     keep_memory()
@@ -62,7 +62,7 @@ def train(
             f"{data}: there is no test file, so there are no figures to write. Add one or leave --results out."
         )
     started = time.monotonic()
-    job = Job(
+    job = TrainingJob(
         name=row.name,
         config=row.system,
         training=training,

@@ -15,7 +15,7 @@ from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.pairs.losses import Average, future_loss, history_loss
 from unshuffle.decode.pairs.vectors import MODULES, EncodedPairs, PairNetworks, PairVectors
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
-from unshuffle.decode.search.beam import Prefix, select_sentences
+from unshuffle.decode.search.beam import TensorPrefix, select_sentences
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
@@ -217,7 +217,7 @@ class FutureHistoryMemory:
         left = carry.left.index_select(0, parent).sub_(select_sentences(self.tables.future, document, choice))
         return FutureHistoryCarry(self.pointer.advance(carry.pointer, parent, document, choice), left)
 
-    def logits(self, carry: FutureHistoryCarry, prefix: Prefix) -> Tensor:
+    def logits(self, carry: FutureHistoryCarry, prefix: TensorPrefix) -> Tensor:
         """(rows, longest)."""
         document, chosen = prefix.document, prefix.chosen
         keys = carry.left / self.decoder.divisor(self.graph, chosen.shape[1])[document, None, None]

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold, decoders
-from unshuffle.decode.search.beam import Memory, Prefix, beam_search, select_sentences
+from unshuffle.decode.search.beam import TensorMemory, TensorPrefix, beam_search, select_sentences
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.walk import Stepwise
@@ -85,7 +85,7 @@ class Pointer(Stepwise):
         """Beam search over all documents at once."""
         return beam_search(self.memory(states, graph), graph.sizes, search, content_ranks(states, graph))
 
-    def memory(self, states: States, graph: GraphBatch) -> Memory[Any]:
+    def memory(self, states: States, graph: GraphBatch) -> TensorMemory[Any]:
         """Everything that does not depend on what has been chosen."""
         return PointerMemory(self, states, graph)
 
@@ -138,7 +138,7 @@ class PointerMemory:
         recurrent = carry.hidden[parents] @ self.recurrent
         return _lstm_step(select_sentences(self.inputs, document, choice) + recurrent[which], carry.cell[parent])
 
-    def logits(self, carry: Carry, prefix: Prefix) -> Tensor:
+    def logits(self, carry: Carry, prefix: TensorPrefix) -> Tensor:
         """(rows, longest)."""
         return self._attention(carry.hidden, prefix.document)
 

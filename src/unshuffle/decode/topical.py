@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
-from unshuffle.decode.search.beam import Prefix
+from unshuffle.decode.search.beam import TensorPrefix
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
@@ -97,7 +97,7 @@ class TopicalMemory(PointerMemory):
         super().__init__(pointer, pointer.with_start(states), graph)
         self.matches = pointer.matches(states, graph)
 
-    def logits(self, carry: Carry, prefix: Prefix) -> Tensor:
+    def logits(self, carry: Carry, prefix: TensorPrefix) -> Tensor:
         """(rows, longest)."""
         chosen = prefix.chosen
         current = chosen[:, -1] + 1 if chosen.shape[1] else torch.zeros_like(prefix.document)

@@ -17,7 +17,7 @@ from unshuffle.graph.topics import TopicModel
 from unshuffle.storage.files import write_text
 from unshuffle.text.document import Document
 from unshuffle.text.entities import EntityVocabulary
-from unshuffle.text.tokens import Encoded, Tokenizer
+from unshuffle.text.tokens import EncodedSentence, Tokenizer
 
 TOKENIZER, ENTITIES, TOPICS = "tokenizer.json", "entities.txt", "topics"
 """What a model folder keeps of a preparer; the last is a folder in it."""
@@ -66,7 +66,7 @@ class Preparer:
         )
 
 
-def _spans(document: Document, graph: Graph, encoded: list[Encoded]) -> NDArray[np.int64]:
+def _spans(document: Document, graph: Graph, encoded: list[EncodedSentence]) -> NDArray[np.int64]:
     """Mention and word-piece place of every piece that lies in an occurrence of the mention's word."""
     rows = []
     for mention, (entity, sentence) in enumerate(graph.mentions.T):

@@ -16,7 +16,7 @@ except ImportError:
     raise MissingExtra("The LlamaIndex postprocessor", "llama-index") from None
 
 
-class CoherentOrder(BaseNodePostprocessor):
+class CoherentOrderPostprocessor(BaseNodePostprocessor):
     """Puts nodes in reading order; nodes, scores and metadata are handed on untouched."""
 
     model: str = "default"
@@ -34,7 +34,7 @@ class CoherentOrder(BaseNodePostprocessor):
     @classmethod
     def class_name(cls) -> str:
         """The name under which LlamaIndex writes it down."""
-        return "CoherentOrder"
+        return "CoherentOrderPostprocessor"
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

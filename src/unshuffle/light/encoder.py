@@ -88,7 +88,7 @@ class LightEncoder:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PaddedGroup:
     """Sequences of similar length as a padded table."""
 
     pieces: Ints  # (pieces,) where each stands in the flat text, row by row
@@ -108,7 +108,7 @@ def _through(layers: BertLayers, states: Rows, lengths: Ints, sentence: Ints, bu
     return found
 
 
-def _groups(lengths: Ints, budget: int) -> Iterator[Group]:
+def _groups(lengths: Ints, budget: int) -> Iterator[PaddedGroup]:
     """Sequences of similar length together: a group ends when it is full, or large enough and too uneven."""
     order = np.argsort(lengths, kind="stable")
     start = lengths.cumsum() - lengths
@@ -125,5 +125,5 @@ def _groups(lengths: Ints, budget: int) -> Iterator[Group]:
         cells = np.zeros(present.shape, np.int64)
         cells[present] = np.arange(present.sum())
         pieces = (start[some, None] + np.arange(present.shape[1]))[present]
-        yield Group(pieces, cells, present)
+        yield PaddedGroup(pieces, cells, present)
         first = row

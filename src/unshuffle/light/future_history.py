@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unshuffle.light.pointer import Carry, PointerMemory, PointerWeights, Read, Rows
+from unshuffle.light.pointer import EncodedBatch, LightCarry, LightPointerMemory, PointerWeights, Rows
 from unshuffle.light.weights import Weights
 from unshuffle.search.contracts import Ints, Memory, Prefix
 
@@ -49,9 +49,9 @@ class FutureHistoryWeights(PointerWeights):
         if config["keys"] == "concatenate":
             yield "decoder.merge.weight", (attention, 2 * attention)
 
-    def memory(self, read: Read) -> Memory[Any]:
+    def memory(self, read: EncodedBatch) -> Memory[Any]:
         """Everything that does not depend on what has been chosen."""
-        return FutureHistoryMemory(self, read)
+        return LightFutureHistoryMemory(self, read)
 
     def vectors(self, number: int, one: Rows, other: Rows) -> Rows:
         """(n, hidden), (n, hidden) -> (n, n, vector) of every ordered pair of one document."""
@@ -66,19 +66,19 @@ class FutureHistoryWeights(PointerWeights):
 
 
 @dataclass(frozen=True, slots=True)
-class FutureHistoryCarry:
+class LightFutureHistoryCarry:
     """The LSTM's state and each candidate's sum over the sentences that are left."""
 
-    pointer: Carry
+    pointer: LightCarry
     left: Rows  # (rows, longest, attention)
 
 
-class FutureHistoryMemory:
+class LightFutureHistoryMemory:
     """What pairs add to a candidate's key; rows are the other sentence, columns the candidate."""
 
-    def __init__(self, weights: FutureHistoryWeights, read: Read) -> None:
+    def __init__(self, weights: FutureHistoryWeights, read: EncodedBatch) -> None:
         self.weights, self.sizes = weights, read.sizes
-        self.pointer = PointerMemory(weights, read, weights.keys(read))
+        self.pointer = LightPointerMemory(weights, read, weights.keys(read))
         documents, longest = len(read.sizes), int(read.sizes.max())
         shape = (documents, longest, longest, weights.last.shape[1])
         self.future, self.last, self.before_last = (np.zeros(shape, np.float32) for _ in range(MODULES))
@@ -94,16 +94,18 @@ class FutureHistoryMemory:
             self.before_last[square] = (pairs[2] @ weights.before_last).swapaxes(0, 1)
             first += size
 
-    def begin(self) -> FutureHistoryCarry:
+    def begin(self) -> LightFutureHistoryCarry:
         """Everything is left."""
-        return FutureHistoryCarry(self.pointer.begin(), self.future.sum(1))
+        return LightFutureHistoryCarry(self.pointer.begin(), self.future.sum(1))
 
-    def advance(self, carry: FutureHistoryCarry, parent: Ints, document: Ints, choice: Ints) -> FutureHistoryCarry:
+    def advance(
+        self, carry: LightFutureHistoryCarry, parent: Ints, document: Ints, choice: Ints
+    ) -> LightFutureHistoryCarry:
         """One fewer is left."""
         left = carry.left[parent] - self.future[document, choice]
-        return FutureHistoryCarry(self.pointer.advance(carry.pointer, parent, document, choice), left)
+        return LightFutureHistoryCarry(self.pointer.advance(carry.pointer, parent, document, choice), left)
 
-    def logits(self, carry: FutureHistoryCarry, prefix: Prefix) -> Rows:
+    def logits(self, carry: LightFutureHistoryCarry, prefix: Prefix) -> Rows:
         """(rows, longest)."""
         document, chosen = prefix.document, prefix.chosen
         steps = chosen.shape[1]

@@ -16,7 +16,7 @@ Rows = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class EncodedBatch:
     """A batch as the encoders leave it."""
 
     sizes: Ints  # (documents,)
@@ -26,7 +26,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Carry:
+class LightCarry:
     """The recurrent state of each partial order."""
 
     hidden: Rows  # (rows, width)
@@ -59,37 +59,37 @@ class PointerWeights:
             yield f"decoder.lstm.weight_{name}_l0", (4 * width, width)
             yield f"decoder.lstm.bias_{name}_l0", (4 * width,)
 
-    def keys(self, read: Read) -> Rows:
+    def keys(self, read: EncodedBatch) -> Rows:
         """(sentences, attention)."""
         keys: Rows = np.concatenate([read.encoded, read.states], 1) @ self.key + self.key_bias
         return keys
 
-    def memory(self, read: Read) -> Memory[Any]:
+    def memory(self, read: EncodedBatch) -> Memory[Any]:
         """Everything that does not depend on what has been chosen."""
-        return PointerMemory(self, read, self.keys(read))
+        return LightPointerMemory(self, read, self.keys(read))
 
 
-class PointerMemory:
+class LightPointerMemory:
     """Keys and the input half of the LSTM's gates, computed once per sentence."""
 
-    def __init__(self, weights: PointerWeights, read: Read, keys: Rows) -> None:
+    def __init__(self, weights: PointerWeights, read: EncodedBatch, keys: Rows) -> None:
         self.weights = weights
         self.inputs = padded(read.encoded @ weights.from_input + weights.bias, read.sizes)
         self.keys = padded(keys, read.sizes)
         self.documents = read.documents
 
-    def begin(self) -> Carry:
+    def begin(self) -> LightCarry:
         """Nothing read: the input is zero, the state is the document's."""
         gates = self.weights.bias + self.documents @ self.weights.recurrent
         return lstm_step(gates, np.zeros_like(self.documents))
 
-    def advance(self, carry: Carry, parent: Ints, document: Ints, choice: Ints) -> Carry:
+    def advance(self, carry: LightCarry, parent: Ints, document: Ints, choice: Ints) -> LightCarry:
         """Children of one parent share its recurrent product."""
         parents, which = np.unique(parent, return_inverse=True)
         recurrent = carry.hidden[parents] @ self.weights.recurrent
         return lstm_step(self.inputs[document, choice] + recurrent[which], carry.cell[parent])
 
-    def logits(self, carry: Carry, prefix: Prefix) -> Rows:
+    def logits(self, carry: LightCarry, prefix: Prefix) -> Rows:
         """(rows, longest)."""
         return self.attend(carry.hidden, self.keys[prefix.document])
 
@@ -109,11 +109,11 @@ def padded(rows: Rows, sizes: Ints) -> Rows:
     return table
 
 
-def lstm_step(gates: Rows, cell: Rows) -> Carry:
+def lstm_step(gates: Rows, cell: Rows) -> LightCarry:
     """Gates are stacked input, forget, candidate, output."""
     enter, forget, candidate, leave = np.split(gates, 4, 1)
     cell = sigmoid(forget) * cell + sigmoid(enter) * np.tanh(candidate)
-    return Carry(sigmoid(leave) * np.tanh(cell), cell)
+    return LightCarry(sigmoid(leave) * np.tanh(cell), cell)
 
 
 def sigmoid(values: Rows) -> Rows:

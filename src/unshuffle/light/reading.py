@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unshuffle.light.pointer import PointerWeights, Read
+from unshuffle.light.pointer import EncodedBatch, PointerWeights
 from unshuffle.result import Round
 from unshuffle.search.beam import beam_search
 from unshuffle.search.content import content_keys, content_ranks
@@ -22,7 +22,7 @@ CELLS = 2_000
 class LightReading:
     """Documents that were read once, ready for any search."""
 
-    read: Read
+    read: EncodedBatch
     decoder: PointerWeights
 
     def rounds(self) -> list[tuple[Round, ...]]:

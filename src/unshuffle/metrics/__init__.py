@@ -14,14 +14,21 @@ from unshuffle.metrics.orders import (
     tau,
     within,
 )
-from unshuffle.metrics.pairs import Calibration, ReliabilityBin, brier, calibration, pairwise_accuracy, two_sided_pairs
+from unshuffle.metrics.pairs import (
+    PairCalibration,
+    ReliabilityBin,
+    brier,
+    calibration,
+    pairwise_accuracy,
+    two_sided_pairs,
+)
 from unshuffle.metrics.summary import OrderPair, Score, Spread, Tally, by_length, spread, summarise, tally
 
 __all__ = [
     "Band",
-    "Calibration",
     "Comparison",
     "OrderPair",
+    "PairCalibration",
     "ReliabilityBin",
     "Score",
     "Spread",

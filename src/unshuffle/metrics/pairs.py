@@ -28,7 +28,7 @@ class ReliabilityBin:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class PairCalibration:
     """Expected calibration error, from 0 to 1, and the bins of its reliability diagram."""
 
     error: float
@@ -65,7 +65,7 @@ def calibration(
     bins: int = 10,
     equal_mass: bool = False,
     both_sides: bool = True,
-) -> Calibration:
+) -> PairCalibration:
     """Expected calibration error over bins of equal width, or of equally many pairs.
 
     Each pair is counted from both sides, as (p, t) and (1 - p, 1 - t), unless told not to: which sentence of a pair is
@@ -89,7 +89,7 @@ def calibration(
         _bin(edges[at], edges[at + 1], given[member == at], first[member == at]) for at in range(len(edges) - 1)
     )
     error = sum(row.pairs * abs(row.probability - row.frequency) for row in rows) / len(given)
-    return Calibration(error=error, bins=rows)
+    return PairCalibration(error=error, bins=rows)
 
 
 def _bin(lower: float, upper: float, probability: FloatArray, first: FloatArray) -> ReliabilityBin:

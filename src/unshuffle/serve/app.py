@@ -16,7 +16,7 @@ from unshuffle.serve.access import Bearer, KnownHost
 from unshuffle.serve.answers import answer, problem
 from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import BoundedBody
-from unshuffle.serve.contract import Model
+from unshuffle.serve.contract import ServedModel
 from unshuffle.serve.files import page_files
 from unshuffle.serve.jobs import Busy, TooSlow
 from unshuffle.serve.logs import log
@@ -27,7 +27,7 @@ from unshuffle.serve.schemas import HealthAnswer
 from unshuffle.serve.settings import Settings
 
 
-def make_app(model: Model, settings: Settings | None = None) -> FastAPI:
+def make_app(model: ServedModel, settings: Settings | None = None) -> FastAPI:
     """The service as an ASGI application."""
     settings = settings or Settings()
     meters = Meters()

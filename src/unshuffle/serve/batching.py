@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from unshuffle.machine.memory import hand_back
 from unshuffle.result import Ordering
-from unshuffle.serve.contract import Model
+from unshuffle.serve.contract import ServedModel
 from unshuffle.serve.fairness import FairQueue
 from unshuffle.serve.jobs import Busy, Job, TooSlow, Turn
 from unshuffle.serve.metrics import Meters
@@ -35,7 +35,7 @@ GRACE = 2.0
 class Batcher:
     """One queue, one collector, one model thread."""
 
-    def __init__(self, model: Model, config: Batching, meters: Meters) -> None:
+    def __init__(self, model: ServedModel, config: Batching, meters: Meters) -> None:
         self._model = model
         self._config = config
         self._meters = meters

@@ -19,7 +19,7 @@ class Reader(Protocol):
         ...
 
 
-class Model(Protocol):
+class ServedModel(Protocol):
     """The part of `Orderer` that the service calls."""
 
     @property

@@ -17,7 +17,7 @@ from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
 from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import StrictRoute
-from unshuffle.serve.contract import Model
+from unshuffle.serve.contract import ServedModel
 from unshuffle.serve.cost import (
     check_document_cost,
     check_request_cost,
@@ -64,7 +64,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 class Routes:
     """The handlers, with what they share."""
 
-    def __init__(self, model: Model, batcher: Batcher, settings: Settings) -> None:
+    def __init__(self, model: ServedModel, batcher: Batcher, settings: Settings) -> None:
         self.model = model
         self.batcher = batcher
         self.limits = settings.limits

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from unshuffle.errors import ConfigError
 from unshuffle.serve.app import make_app
-from unshuffle.serve.contract import Model
+from unshuffle.serve.contract import ServedModel
 from unshuffle.serve.logs import set_up_logs
 from unshuffle.serve.protocol import BoundedProtocol
 from unshuffle.serve.settings import Settings
@@ -36,7 +36,7 @@ def listen(settings: Settings) -> list[socket.socket]:
     return taken
 
 
-def run(model: Model, settings: Settings, sockets: list[socket.socket] | None = None) -> None:
+def run(model: ServedModel, settings: Settings, sockets: list[socket.socket] | None = None) -> None:
     """Serve; on SIGTERM or Ctrl-C answer what was accepted, then return."""
     sockets = sockets or listen(settings)
     set_up_logs(sys.stderr)

@@ -16,7 +16,7 @@ from unshuffle.graph.build import GraphConfig
 from unshuffle.graph.item import Item
 from unshuffle.graph.prepare import TOKENIZER, Preparer
 from unshuffle.light.encoder import LightEncoder
-from unshuffle.light.pointer import PointerWeights, Read
+from unshuffle.light.pointer import EncodedBatch, PointerWeights
 from unshuffle.light.reading import LightReading
 from unshuffle.light.shapes import check_shapes, expected_shapes, largest_file
 from unshuffle.light.systems import DECODERS
@@ -115,7 +115,7 @@ class LightModel:
         encoded = self.encoder([item.words for item in items])
         total = np.add.reduceat(encoded, sizes.cumsum() - sizes, axis=0)
         documents = (total / sizes[:, None]).astype(np.float32)
-        return LightReading(Read(sizes, encoded, encoded, documents), self.decoder)
+        return LightReading(EncodedBatch(sizes, encoded, encoded, documents), self.decoder)
 
 
 def _graph(system: Mapping[str, Any], folder: Path) -> GraphConfig:

@@ -41,7 +41,7 @@ class TokensConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class EncodedSentence:
     """A sentence as word numbers, with the stretch of text each came from."""
 
     ids: NDArray[np.int64]
@@ -123,7 +123,7 @@ class Tokenizer:
         found = self.backend.token_to_id(word)
         return 0 if found is None else int(found)
 
-    def encode(self, sentences: Sequence[str]) -> list[Encoded]:
+    def encode(self, sentences: Sequence[str]) -> list[EncodedSentence]:
         """Word numbers of each sentence; a sentence without any word reads as one unknown word.
 
         Of a sentence that is too long both ends are read: how it begins and how it ends tell most of its place.
@@ -135,7 +135,7 @@ class Tokenizer:
                 head, tail = self.longest - self.longest // 2, self.longest // 2
                 ids, offsets = ids[:head] + ids[len(ids) - tail :], offsets[:head] + offsets[len(offsets) - tail :]
             starts, ends = zip(*offsets, strict=True)
-            found.append(Encoded(np.array(ids, np.int64), starts, ends))
+            found.append(EncodedSentence(np.array(ids, np.int64), starts, ends))
         return found
 
     def _bounded(self, sentence: str) -> str:

@@ -16,17 +16,17 @@ from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.corpus import parsed
-from unshuffle.training.run import Job
+from unshuffle.training.run import TrainingJob
 
 
-def tested(orderer: Orderer, job: Job, *, shuffles: int, beam: int) -> list[Prediction]:
+def tested(orderer: Orderer, job: TrainingJob, *, shuffles: int, beam: int) -> list[Prediction]:
     """The orders of the test documents."""
     test = parsed(job.data.test, job.config.parser, job.cache or job.out / "parses")
     return list(predict(orderer, test, shuffles=shuffles, seed=job.seed, beam=beam))
 
 
 def evaluated(
-    orderer: Orderer, job: Job, dataset: str, folder: Path, *, minutes: float, shuffles: int, beam: int
+    orderer: Orderer, job: TrainingJob, dataset: str, folder: Path, *, minutes: float, shuffles: int, beam: int
 ) -> Path:
     """Orders valid and test, and writes figures and predictions."""
     cache = job.cache or job.out / "parses"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class TrainingJob:
     """What to train, on what, and where to put it."""
 
     name: str
@@ -85,7 +85,7 @@ def _numbers(tensors: Mapping[str, Tensor]) -> int:
     return sum(tensor.numel() for tensor in tensors.values())
 
 
-def train_system(job: Job, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
+def train_system(job: TrainingJob, report: Callable[[Progress], None] = lambda progress: None) -> Orderer:
     """Trains all stages and saves the model; a run that was cut off goes on with `resume`."""
     job.data.check()
     job.config.resolved()  # an encoder that is not there is missed now and not when the corpus is parsed

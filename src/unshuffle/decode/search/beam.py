@@ -12,21 +12,20 @@ from torch import Tensor
 
 from unshuffle.layers.precision import single
 from unshuffle.search import beam
-from unshuffle.search.contracts import Found, Ints, Search
-from unshuffle.search.contracts import Prefix as ArrayPrefix
+from unshuffle.search.contracts import Found, Ints, Prefix, Search
 
 State = TypeVar("State")
 
 
 @dataclass(frozen=True, slots=True)
-class Prefix:
+class TensorPrefix:
     """What has been chosen so far, one row per partial order."""
 
     document: Tensor  # (rows,)
     chosen: Tensor  # (rows, steps)
 
 
-class Memory(Protocol[State]):
+class TensorMemory(Protocol[State]):
     """What a step-by-step decoder knows of a batch, computed once before the search."""
 
     def begin(self) -> State:
@@ -37,7 +36,7 @@ class Memory(Protocol[State]):
         """The state after each row's parent has chosen `choice`."""
         ...
 
-    def logits(self, carry: State, prefix: Prefix) -> Tensor:
+    def logits(self, carry: State, prefix: TensorPrefix) -> Tensor:
         """(rows, longest) score of every sentence as the next one."""
         ...
 
@@ -45,7 +44,7 @@ class Memory(Protocol[State]):
 class ArrayMemory(Generic[State]):
     """The same memory for a search in numpy."""
 
-    def __init__(self, memory: Memory[State], device: torch.device) -> None:
+    def __init__(self, memory: TensorMemory[State], device: torch.device) -> None:
         self._memory, self._device = memory, device
 
     def begin(self) -> State:
@@ -56,9 +55,9 @@ class ArrayMemory(Generic[State]):
         """The state after each row's parent has chosen `choice`."""
         return self._memory.advance(carry, *(self._tensor(numbers) for numbers in (parent, document, choice)))
 
-    def logits(self, carry: State, prefix: ArrayPrefix) -> NDArray[np.floating]:
+    def logits(self, carry: State, prefix: Prefix) -> NDArray[np.floating]:
         """(rows, longest)."""
-        given = Prefix(self._tensor(prefix.document), self._tensor(prefix.chosen))
+        given = TensorPrefix(self._tensor(prefix.document), self._tensor(prefix.chosen))
         logits: NDArray[np.floating] = single(self._memory.logits(carry, given).detach())[0].cpu().numpy()
         return logits
 
@@ -71,6 +70,6 @@ def select_sentences(table: Tensor, document: Tensor, sentence: Tensor) -> Tenso
     return table.flatten(0, 1).index_select(0, document * table.shape[1] + sentence)
 
 
-def beam_search(memory: Memory[State], sizes: Tensor, search: Search, content: Ints) -> list[Found]:
+def beam_search(memory: TensorMemory[State], sizes: Tensor, search: Search, content: Ints) -> list[Found]:
     """The best orders of each document; `content`: (documents, longest) ranks by which ties are broken."""
     return beam.beam_search(ArrayMemory(memory, sizes.device), sizes.cpu().numpy(), search, content)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from unshuffle.decode.search.beam import Prefix
+from unshuffle.decode.search.beam import TensorPrefix
 from unshuffle.rank.kemeny import LARGEST, subset_gains
 from unshuffle.rank.ranking import FloatArray, log_weights
 
@@ -77,6 +77,6 @@ class PairMemory:
         """One sentence fewer is left."""
         return carry[parent] - self.weight.transpose(1, 2)[document, choice]
 
-    def logits(self, carry: Tensor, prefix: Prefix) -> Tensor:
+    def logits(self, carry: Tensor, prefix: TensorPrefix) -> Tensor:
         """(rows, longest)."""
         return carry

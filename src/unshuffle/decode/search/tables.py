@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from unshuffle.decode.search.beam import Prefix
+from unshuffle.decode.search.beam import TensorPrefix
 from unshuffle.search.contracts import Found
 
 
@@ -23,7 +23,7 @@ class TableMemory:
     def advance(self, carry: None, parent: Tensor, document: Tensor, choice: Tensor) -> None:
         """Nothing changes."""
 
-    def logits(self, carry: None, prefix: Prefix) -> Tensor:
+    def logits(self, carry: None, prefix: TensorPrefix) -> Tensor:
         """(rows, longest)."""
         step = min(prefix.chosen.shape[1], self.table.shape[1] - 1)
         return self.table[prefix.document, step]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.decode.contracts import Choices, Decoder
-from unshuffle.decode.search.beam import ArrayMemory, Memory
+from unshuffle.decode.search.beam import ArrayMemory, TensorMemory
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.search.walk import score_orders
@@ -21,7 +21,7 @@ CELLS = 2_000
 class Stepwise(Decoder):
     """A decoder that chooses one sentence after the other from what it knows of a batch."""
 
-    def memory(self, states: States, graph: GraphBatch) -> Memory[Any]:
+    def memory(self, states: States, graph: GraphBatch) -> TensorMemory[Any]:
         """Everything that does not depend on what has been chosen."""
         raise NotImplementedError
 

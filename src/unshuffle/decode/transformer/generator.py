@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from unshuffle.decode.contracts import Gold
-from unshuffle.decode.search.beam import Memory, beam_search
+from unshuffle.decode.search.beam import TensorMemory, beam_search
 from unshuffle.decode.search.content import content_ranks
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.search.walk import Stepwise
@@ -16,7 +16,7 @@ from unshuffle.graph.batch import GraphBatch
 from unshuffle.search.contracts import Found, Search
 
 
-class GeneratorMemory(Memory[Any], Protocol):
+class GeneratorMemory(TensorMemory[Any], Protocol):
     """A beam search's memory that can also score all choices of given orders at once."""
 
     def follow(self, given: GivenOrders, /) -> Tensor:

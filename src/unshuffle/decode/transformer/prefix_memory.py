@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from unshuffle.decode.search.beam import Prefix, select_sentences
+from unshuffle.decode.search.beam import TensorPrefix, select_sentences
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.decode.transformer.blocks import KeyValues, PrefixDecoder
 
@@ -60,7 +60,7 @@ class PrefixMemory:
         read = self.decoder(inputs, seen, seen_mask=self.mask[document], past=past)
         return PrefixState(read.outputs[:, -1], read.past)
 
-    def logits(self, carry: PrefixState, prefix: Prefix) -> Tensor:
+    def logits(self, carry: PrefixState, prefix: TensorPrefix) -> Tensor:
         """(rows, longest)."""
         return self.score(carry.output, prefix.document)
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unshuffle.decode.search.beam import Prefix
+from unshuffle.decode.search.beam import TensorPrefix
 from unshuffle.decode.search.given_orders import GivenOrders
 from unshuffle.encoders.pretrained.checkpoint import architecture_of, built
 
@@ -50,7 +50,7 @@ class PretrainedMemory:
     def advance(self, carry: None, parent: Tensor, document: Tensor, choice: Tensor) -> None:
         """Nothing is carried."""
 
-    def logits(self, carry: None, prefix: Prefix) -> Tensor:
+    def logits(self, carry: None, prefix: TensorPrefix) -> Tensor:
         """(rows, longest)."""
         return self._read(prefix.chosen, prefix.document)[:, -1] @ self.markers.t()
 

@@ -23,7 +23,7 @@ _NUMBERED = re.compile(r"sentence_?\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """The cells of a row, or what is wrong with it."""
 
     where: str
@@ -59,7 +59,7 @@ class _Feed:
         return line.text + "\n"
 
 
-def _rows(source: Source, delimiter: str, quoting: Literal[0, 3]) -> Iterator[Row]:
+def _rows(source: Source, delimiter: str, quoting: Literal[0, 3]) -> Iterator[TableRow]:
     feed = _Feed(source.lines())
     reader = csv.reader(feed, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
@@ -69,14 +69,16 @@ def _rows(source: Source, delimiter: str, quoting: Literal[0, 3]) -> Iterator[Ro
         except StopIteration:
             return
         except csv.Error as error:
-            yield Row(where, [], DataError(f"{where}: the row cannot be read ({error}). Check its quotation marks."))
+            yield TableRow(
+                where, [], DataError(f"{where}: the row cannot be read ({error}). Check its quotation marks.")
+            )
         except DataError as error:
             if feed.number == 0:
                 raise  # the file itself, not a line
-            yield Row(where, [], error)
+            yield TableRow(where, [], error)
         else:
             if any(cell.strip() for cell in cells):
-                yield Row(where, [cell.strip() for cell in cells])
+                yield TableRow(where, [cell.strip() for cell in cells])
 
 
 def _read(source: Source, delimiter: str, quoting: Literal[0, 3]) -> Iterator[Document | DataError]:
@@ -89,24 +91,24 @@ def _read(source: Source, delimiter: str, quoting: Literal[0, 3]) -> Iterator[Do
     names = [name.lower() for name in header.cells]
     if "id" not in names or len(set(names)) < max(len(names), 2):
         raise DataError(f"{header.where}: the header must name each column once, with 'id' among them. Add a header.")
-    shape: Callable[[Source, list[str], Iterator[Row]], Iterator[Document | DataError]]
+    shape: Callable[[Source, list[str], Iterator[TableRow]], Iterator[Document | DataError]]
     shape = _row_a_sentence if "sentence" in names else _row_a_document
     yield from shape(source, names, _whole(rows, len(names)))
 
 
-def _whole(rows: Iterator[Row], width: int) -> Iterator[Row]:
+def _whole(rows: Iterator[TableRow], width: int) -> Iterator[TableRow]:
     """Rows made as wide as the header; wider ones are faults."""
     for row in rows:
         if len(row.cells) > width:
             message = (
                 f"{row.where}: the row has {len(row.cells)} cells, the header {width}. Quote or remove the extra ones."
             )
-            yield Row(row.where, [], DataError(message))
+            yield TableRow(row.where, [], DataError(message))
         else:
-            yield Row(row.where, row.cells + [""] * (width - len(row.cells)), row.error)
+            yield TableRow(row.where, row.cells + [""] * (width - len(row.cells)), row.error)
 
 
-def _row_a_document(source: Source, names: list[str], rows: Iterator[Row]) -> Iterator[Document | DataError]:
+def _row_a_document(source: Source, names: list[str], rows: Iterator[TableRow]) -> Iterator[Document | DataError]:
     numbered = [place for place, name in enumerate(names) if _NUMBERED.fullmatch(name)]
     places = numbered or [place for place, name in enumerate(names) if name != "id"]
     for number, row in enumerate(rows, start=1):
@@ -121,7 +123,7 @@ def _row_a_document(source: Source, names: list[str], rows: Iterator[Row]) -> It
             yield error
 
 
-def _row_a_sentence(source: Source, names: list[str], rows: Iterator[Row]) -> Iterator[Document | DataError]:
+def _row_a_sentence(source: Source, names: list[str], rows: Iterator[TableRow]) -> Iterator[Document | DataError]:
     done: set[int] = set()  # hashes, since a corpus has many ids
     group = _Group()
     for row in rows:
