@@ -5,17 +5,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unshuffle.refine.noise import cloud
+from unshuffle.refine.noise import corrupt
 
 
 def drawn(
     noise: float, mask: float, pairs: int = 20_000, seed: int = 0
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     truth = (torch.rand(pairs, generator=torch.Generator().manual_seed(9)) < 0.5).float()
-    clouded = cloud(
+    corrupted = corrupt(
         truth, known=0.99, noise_share=noise, mask_share=mask, generator=torch.Generator().manual_seed(seed)
     )
-    return truth, clouded.weights, clouded.changed
+    return truth, corrupted.weights, corrupted.changed
 
 
 @pytest.mark.parametrize(("noise", "mask"), [(0.0, 0.0), (0.2, 0.3), (0.25, 0.0), (0.0, 0.4), (1.0, 0.0)])
@@ -41,7 +41,7 @@ def test_noise_is_drawn_from_its_seed_alone(seed: int) -> None:
 def test_turning_the_truth_turns_the_weights() -> None:
     truth = torch.tensor([1.0, 0.0, 1.0, 1.0, 0.0] * 20)
     one, other = (
-        cloud(given, known=0.99, noise_share=0.3, mask_share=0.2, generator=torch.Generator().manual_seed(1)).weights
+        corrupt(given, known=0.99, noise_share=0.3, mask_share=0.2, generator=torch.Generator().manual_seed(1)).weights
         for given in (truth, 1 - truth)
     )
     torch.testing.assert_close(one, 1 - other)

@@ -13,7 +13,7 @@ from unshuffle.text.document import Document, Mention, Role
 from unshuffle.text.vectors import Vectors
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
-from unshuffle.training.time_limits import boxed, classifier_kinds
+from unshuffle.training.time_limits import classifier_kinds, with_time_limit
 from unshuffle_research.experiments.ablation import Pairs, pair_band, trained_again
 from unshuffle_research.experiments.clock import Clock
 from unshuffle_research.experiments.coherence import neighbours
@@ -75,10 +75,10 @@ def test_a_time_box_is_dealt_out_to_all_stages() -> None:
     plain, refined = load_row("se-grn").system, load_row("irse-grn").system
     training = TrainingConfig()
     assert classifier_kinds(plain) == () and classifier_kinds(refined) == ("initial", "iterative")
-    box = boxed(training, refined, 60)
-    assert box.minutes == 2 * box.classifier_minutes == boxed(training, plain, 60).minutes == 60
-    assert boxed(TrainingConfig(folds=1), refined, 60).classifier_minutes == 60
-    assert boxed(training, plain, 0) == training
+    box = with_time_limit(training, refined, 60)
+    assert box.minutes == 2 * box.classifier_minutes == with_time_limit(training, plain, 60).minutes == 60
+    assert with_time_limit(TrainingConfig(folds=1), refined, 60).classifier_minutes == 60
+    assert with_time_limit(training, plain, 0) == training
     assert Clock(0).share(3) == 0 and not Clock(0).over
     assert Clock(30).share(3) == pytest.approx(8.5, abs=0.1)  # the rest is for measuring
 

@@ -72,7 +72,7 @@ def simulate(world: World, workers: int, most: int = 200_000) -> Outcome:
         driver = max(driver, at) + dispatch  # one part after the other leaves the driver
         took = max(0.1 * mean, draw.gauss(mean, world.spread * mean))
         death = draw.expovariate(world.deaths / 3600) if world.deaths else float("inf")
-        if death < took:  # the part is done again by somebody, and the worker starts anew
+        if death < took:  # the part is done again by somebody, and the worker restarts
             lost += 1
             heapq.heappush(free, driver + death + world.start)
             continue

@@ -22,7 +22,7 @@ def pack(
     data: Annotated[Path | None, typer.Option(help="The recipe's data folder.")] = None,
     seed: Annotated[list[int] | None, typer.Option(help="A seed the recipe was run with; repeatable.")] = None,
 ) -> None:
-    """Write a model folder anew: smaller weights, this package's parser, card and credits."""
+    """Write a model folder again: smaller weights, this package's parser, card and credits."""
     from dataclasses import replace
 
     from unshuffle.errors import ConfigError

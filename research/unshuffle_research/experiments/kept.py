@@ -1,4 +1,4 @@
-"""Results of earlier calls, read back: a table can be made anew where the models behind it are gone."""
+"""Results of earlier calls, read back: a table can be made again where the models behind it are gone."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from unshuffle.text.document import Document
 from unshuffle.training.corpus import parsed
 from unshuffle.training.loop import Progress
 from unshuffle.training.run import TrainingJob, new_model, train_system
-from unshuffle.training.time_limits import boxed, classifier_kinds
+from unshuffle.training.time_limits import classifier_kinds, with_time_limit
 from unshuffle_research.experiments.clock import Clock
 from unshuffle_research.experiments.kept import Kept, Results
 from unshuffle_research.experiments.plan import Dataset, Plan
@@ -136,7 +136,7 @@ class Models:
         job = TrainingJob(
             name=plan.system,
             config=plan.config,
-            training=boxed(plan.training, plan.config, minutes),
+            training=with_time_limit(plan.training, plan.config, minutes),
             data=plan.dataset.splits,
             out=self._place(plan),
             seed=plan.seed,

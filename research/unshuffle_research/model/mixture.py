@@ -65,7 +65,7 @@ def reshared(config: MixtureConfig, shares: Mapping[str, float]) -> MixtureConfi
 
 
 def training_documents(config: MixtureConfig, folder: Path, seed: int) -> tuple[Document, ...]:
-    """Each source's share, excerpts drawn anew at every visit of a text; shuffled over sources."""
+    """Each source's share, excerpts drawn again at every visit of a text; shuffled over sources."""
     total = sum(source.share for source in config.sources)
     chosen: list[Document] = []
     for source in config.sources:
@@ -99,7 +99,7 @@ def _drawn(
 
 
 def excerpt(document: Document, config: MixtureConfig, rng: np.random.Generator) -> Document:
-    """A whole text of usual length; of a longer one its beginning, its ending or a stretch of its middle.
+    """A whole text of usual length; of a longer one its beginning, its ending or an excerpt from its middle.
 
     People paste whole short texts, so how texts open and close is to be learned as much as how they go on.
     """

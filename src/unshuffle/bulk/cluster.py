@@ -38,7 +38,7 @@ class OrderParts:
 def done_on_ray(
     parts: Sequence[Part], settings: RowSettings, folder: str, workers: int, address: str | None = None
 ) -> Iterator[Done]:
-    """Each part's note as it comes; killed workers are started anew by Ray and their part is done again."""
+    """Each part's note as it comes; killed workers are restarted by Ray and their part is done again."""
     import json
 
     try:

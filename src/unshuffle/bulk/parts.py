@@ -17,7 +17,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of rows of one file."""
+    """A range of rows of one file."""
 
     source: str
     """The file, by its whole path: a worker may stand elsewhere."""

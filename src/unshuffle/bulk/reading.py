@@ -66,7 +66,7 @@ def _lines(part: Part, most: int) -> Iterator[Rows]:
                         continue  # a blank line is no record
                     number = part.first + line.number
                     row, extra = _record(f"{file.name} line {number}", f"{source.stem}-{number}", number, line.text)
-                    if line.error:  # said anew, because the source counts from the part's first line
+                    if line.error:  # worded again, because the source counts from the part's first line
                         row = DocumentRow(number, row.id, error=f"{file.name} line {number}: {_reason(line.error)}")
                     rows.append(row)
                     extras.append(extra)

@@ -32,7 +32,7 @@ def order_rows(
 ) -> Any:
     """A Ray dataset with the answer's columns; `workers` is a number of actors, or the fewest and the most.
 
-    Ray starts a killed actor anew and gives it again what it was at.
+    Ray restarts a killed actor and gives it the same work again.
     """
     try:
         import ray.data

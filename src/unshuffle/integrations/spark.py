@@ -15,7 +15,7 @@ ANSWER = "`order` array<int>, confidence double, probability double, kept boolea
 
 @lru_cache(maxsize=1)
 def rows_of(settings: RowSettings) -> RowOrderer:
-    """One model a process: Spark calls the function anew for every partition."""
+    """One model per process: Spark calls the function for every partition."""
     return RowOrderer(settings)
 
 

@@ -20,7 +20,7 @@ class _Uses:
 
 
 class SharedLinear:
-    """Calls a layer like the layer itself; made anew for each forward pass.
+    """Calls a layer like the layer itself; made for each forward pass.
 
     Autograd would compute one product per step, each as large as the weight matrix, and add them up. Here every use
     only records its input and its gradient; a node that precedes all uses, and is therefore reached last by the

@@ -19,7 +19,7 @@ USUAL = 1 << 25
 def keep_memory(kept: int = KEPT) -> bool:
     """Asks the C library not to hand large blocks back to the system; False where it cannot be asked.
 
-    Otherwise every large tensor of every step is mapped anew, page by page: about a tenth of a training step.
+    Otherwise every large tensor of every step is mapped again, page by page: about a tenth of a training step.
     """
     library = _library()
     if library is None or not hasattr(library, "mallopt"):

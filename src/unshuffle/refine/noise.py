@@ -9,14 +9,16 @@ from torch import Tensor
 
 
 @dataclass(frozen=True, slots=True)
-class Clouded:
+class Corrupted:
     """Link weights as the iterative classifier sees them in training."""
 
     weights: Tensor  # (pairs,)
     changed: Tensor  # (pairs,) whether the weight does not tell the truth
 
 
-def cloud(truth: Tensor, *, known: float, noise_share: float, mask_share: float, generator: torch.Generator) -> Clouded:
+def corrupt(
+    truth: Tensor, *, known: float, noise_share: float, mask_share: float, generator: torch.Generator
+) -> Corrupted:
     """`truth`: (pairs,) 1 where a pair's first sentence truly comes first, else 0.
 
     A share is hidden (0.5, what undecided pairs look like), a share gets a value on the wrong side, drawn uniformly.
@@ -30,4 +32,4 @@ def cloud(truth: Tensor, *, known: float, noise_share: float, mask_share: float,
     wrong = (draw >= mask_share) & (draw < mask_share + noise_share)
     weights = torch.where(hidden, 0.5, weights)
     weights = torch.where(wrong, torch.where(truth > 0.5, wrong_by, 1 - wrong_by), weights)
-    return Clouded(weights, hidden | wrong)
+    return Corrupted(weights, hidden | wrong)

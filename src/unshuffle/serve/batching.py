@@ -123,7 +123,7 @@ class Batcher:
             self._tidied = self._busy_until
 
     async def _linger(self) -> None:
-        """Wait until a batch is full or the window is over, which opens anew when the model has just become free.
+        """Wait until a batch is full or the window is over, which opens again when the model has just become free.
 
         Clients that were answered a moment ago ask again: without that they would wait through the next call, and
         batches would stay half empty.

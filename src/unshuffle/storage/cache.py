@@ -72,7 +72,7 @@ class ContentCache:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        # Opened anew each time: a connection may cross neither threads nor forks.
+        # Opened each time: a connection may cross neither threads nor forks.
         with contextlib.closing(sqlite3.connect(self._file, timeout=PATIENCE)) as store:
             store.execute(f"CREATE TABLE IF NOT EXISTS {self._what} (key BLOB PRIMARY KEY, content BLOB) WITHOUT ROWID")
             yield store

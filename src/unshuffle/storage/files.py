@@ -76,9 +76,9 @@ def read_tensors(path: Path, *, read: Read | None = None) -> dict[str, Tensor]:
     try:
         return load_file(str(path)) if read is None else load(read(path))
     except FileNotFoundError:
-        raise ConfigError(f"{path}: the file is missing. Take the whole folder.") from None
+        raise ConfigError(f"{path}: the file is missing. Copy the whole model folder.") from None
     except (SafetensorError, OSError) as error:
-        raise ConfigError(f"{path}: not a whole safetensors file ({error}). Take the folder anew.") from None
+        raise ConfigError(f"{path}: not a whole safetensors file ({error}). Download the model folder again.") from None
 
 
 def read_arrays(path: Path, *, read: Read = Path.read_bytes) -> dict[str, NDArray[Any]]:
@@ -102,9 +102,11 @@ def read_json(path: Path, *, most: int = 16 * 2**20, read: Read = Path.read_byte
             raise ConfigError(f"{path}: it is larger than {most} bytes. That is no such file.")
         return json.loads(read(path).decode("utf-8"))
     except FileNotFoundError:
-        raise ConfigError(f"{path}: the file is missing. Take the whole folder.") from None
+        raise ConfigError(f"{path}: the file is missing. Copy the whole model folder.") from None
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits
-        raise ConfigError(f"{path}: not readable as JSON ({type(error).__name__}). Take the folder anew.") from None
+        raise ConfigError(
+            f"{path}: not readable as JSON ({type(error).__name__}). Download the model folder again."
+        ) from None
 
 
 def _put(path: Path, text: str) -> None:

@@ -42,7 +42,7 @@ class TokensConfig:
 
 @dataclass(frozen=True, slots=True)
 class EncodedSentence:
-    """A sentence as word numbers, with the stretch of text each came from."""
+    """A sentence as word numbers, with the span of text each came from."""
 
     ids: NDArray[np.int64]
     starts: tuple[int, ...]

@@ -17,7 +17,7 @@ from unshuffle.system.config import SystemConfig
 from unshuffle.system.rows import apply_changes
 from unshuffle.text.document import Document
 from unshuffle.training.config import TrainingConfig
-from unshuffle.training.time_limits import boxed, classifier_kinds
+from unshuffle.training.time_limits import classifier_kinds, with_time_limit
 
 USUAL = TrainingConfig(batch=16, epochs=15, patience=3, measure="tau")
 """The optimiser of training; sentence encoders say what suits them better."""
@@ -101,8 +101,8 @@ def _written(gains: Mapping[str, Comparison]) -> dict[str, list[float]]:
 
 
 def settings(job: FineTuning, config: SystemConfig) -> TrainingConfig:
-    """How a system is fine-tuned: what suits it, the user's changes, and the time-box."""
+    """How a system is fine-tuned: what suits it, the user's changes, and the time limit."""
     options = apply_changes(asdict(USUAL) | config.sentence_encoder.fine_tuning(), job.changes)
     training: TrainingConfig = validated("training", TrainingConfig, options)
-    boxes = 1 + len(classifier_kinds(config)) * job.refiner
-    return boxed(training, config, job.minutes / boxes)
+    limits = 1 + len(classifier_kinds(config)) * job.refiner
+    return with_time_limit(training, config, job.minutes / limits)

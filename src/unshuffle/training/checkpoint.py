@@ -27,7 +27,7 @@ class Position:
     minutes: float = 0.0
     finished: bool = False
     cut: bool = False
-    """Whether the time-box ended it, and not its patience or its epochs."""
+    """Whether the time limit ended it, and not its patience or its epochs."""
 
     @property
     def best_epoch(self) -> int:

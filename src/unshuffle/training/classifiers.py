@@ -16,7 +16,7 @@ from unshuffle.graph.item import Item
 from unshuffle.machine.devices import device_of
 from unshuffle.refine.classifier import PairClassifier, undecided_weights
 from unshuffle.refine.iterative import Refiner
-from unshuffle.refine.noise import Clouded, cloud
+from unshuffle.refine.noise import Corrupted, corrupt
 from unshuffle.training.loop import Drawn, draw
 from unshuffle.training.processes import rank, ranks, summed
 
@@ -42,23 +42,25 @@ def linked_pairs(items: Sequence[Item]) -> int:
     return sum(item.graph.pairs.shape[1] for item in items)
 
 
-def lesson(
+def training_weights(
     refiner: Refiner, drawn: Drawn, truth: Tensor, noise_share: float, predicted: Callable[[], Tensor]
-) -> tuple[Clouded, int]:
+) -> tuple[Corrupted, int]:
     """Link weights to teach the iterative classifier by, and how many do not tell the truth in all processes.
 
     True ones, some of them hidden or wrong, or those that the initial classifier leaves: it has `predicted` the pairs.
     """
     config = refiner.config
     if config.lessons == "noise":
-        return _clouded(drawn, truth, known=config.known_weight, noise_share=noise_share, mask_share=config.mask_share)
+        return _corrupted(
+            drawn, truth, known=config.known_weight, noise_share=noise_share, mask_share=config.mask_share
+        )
     weights, undecided = refiner.settled(predicted())
-    return Clouded(weights, undecided), round(summed([float(undecided.sum())])[0])
+    return Corrupted(weights, undecided), round(summed([float(undecided.sum())])[0])
 
 
-def _clouded(
+def _corrupted(
     drawn: Drawn, truth: Tensor, *, known: float, noise_share: float, mask_share: float
-) -> tuple[Clouded, int]:
+) -> tuple[Corrupted, int]:
     """Chance is drawn for all of them in each process, so that a pair's weight does not depend on who has it."""
     generator = torch.Generator().manual_seed(drawn.seed)
     here = slice(0, len(truth))
@@ -68,8 +70,8 @@ def _clouded(
         everywhere = truth.new_zeros(linked_pairs(drawn.whole.items))
         everywhere[here] = truth
         truth = everywhere
-    found = cloud(truth, known=known, noise_share=noise_share, mask_share=mask_share, generator=generator)
-    return Clouded(found.weights[here], found.changed[here]), int(found.changed.sum())
+    found = corrupt(truth, known=known, noise_share=noise_share, mask_share=mask_share, generator=generator)
+    return Corrupted(found.weights[here], found.changed[here]), int(found.changed.sum())
 
 
 class InitialTask(nn.Module):
@@ -100,11 +102,13 @@ class IterativeTask(nn.Module):
         """Pairs whose weight does not tell the truth count as much as all that do."""
         (refiner,) = self._refiner
         truth = pair_truth(batch, gold)
-        clouded, changed = lesson(refiner, drawn, truth, self.noise_share, lambda: _first_answer(refiner, batch))
-        logits = self.classifier(self.classifier.encode(batch, None), batch.graph, clouded.weights)
-        here, pairs = int(clouded.changed.sum()), linked_pairs((drawn.whole or drawn).items)
-        wrong = drawn.weighed(both_ways(logits, truth, clouded.changed), here, changed)
-        return wrong + drawn.weighed(both_ways(logits, truth, ~clouded.changed), len(truth) - here, pairs - changed)
+        corrupted, changed = training_weights(
+            refiner, drawn, truth, self.noise_share, lambda: _first_answer(refiner, batch)
+        )
+        logits = self.classifier(self.classifier.encode(batch, None), batch.graph, corrupted.weights)
+        here, pairs = int(corrupted.changed.sum()), linked_pairs((drawn.whole or drawn).items)
+        wrong = drawn.weighed(both_ways(logits, truth, corrupted.changed), here, changed)
+        return wrong + drawn.weighed(both_ways(logits, truth, ~corrupted.changed), len(truth) - here, pairs - changed)
 
 
 @torch.no_grad()

@@ -38,7 +38,7 @@ class TrainingConfig:
     folds: Annotated[int, Ge(1)] = 2
     """Cross-fitting: link weights of training documents come from classifiers that have not seen them; 1 for none."""
     minutes: Annotated[float, Ge(0)] = 0.0
-    """Time-box of the ordering stage; 0 for none."""
+    """Time limit of the ordering stage; 0 for none."""
     classifier_minutes: Annotated[float, Ge(0)] = 0.0
-    """Time-box of a classifier that learns from all documents; one that learns from part of them has part of it."""
+    """Time limit of a classifier that learns from all documents; one that learns from part of them has part of it."""
     checkpoint_minutes: Annotated[float, Gt(0)] = 5.0

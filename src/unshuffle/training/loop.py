@@ -137,8 +137,8 @@ def train(
             drawn_seed = derived(seed, stage.name, epoch, step)
             whole = draw(stage.items, batches[step], drawn_seed)
             drawn = whole.share(rank(), ranks())
-            boxed = position.minutes / minutes if minutes else 0.0
-            share = rate(config, max(epoch * steps + step, int(boxed * epochs * steps)), epochs * steps)
+            spent_share = position.minutes / minutes if minutes else 0.0
+            share = rate(config, max(epoch * steps + step, int(spent_share * epochs * steps)), epochs * steps)
             for group, full in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = full * share
             # Dropout: a resumed run draws what an unbroken one would have drawn, and no process what another draws.

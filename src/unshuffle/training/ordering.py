@@ -16,7 +16,7 @@ from unshuffle.metrics.summary import OrderPair, Score, Tally, tally
 from unshuffle.refine.classifier import normalised, undecided_weights
 from unshuffle.search.contracts import Search
 from unshuffle.system.network import Network
-from unshuffle.training.classifiers import both_ways, lesson, linked_pairs, pair_truth, shuffled_batches
+from unshuffle.training.classifiers import both_ways, linked_pairs, pair_truth, shuffled_batches, training_weights
 from unshuffle.training.loop import Drawn
 from unshuffle.training.processes import rank, ranks, summed
 
@@ -59,9 +59,9 @@ class JointTask(nn.Module):
         if refiner.iterative is not None:
             share = refiner.config.noise_share
             share = 0.2 if share == "auto" else share
-            clouded, changed = lesson(refiner, drawn, truth, share, lambda: normalised(logits.detach()))
-            wrong = both_ways(refiner.iterative(encoded, batch.graph, clouded.weights), truth, clouded.changed)
-            pair_loss = pair_loss + drawn.weighed(wrong, int(clouded.changed.sum()), changed)
+            corrupted, changed = training_weights(refiner, drawn, truth, share, lambda: normalised(logits.detach()))
+            wrong = both_ways(refiner.iterative(encoded, batch.graph, corrupted.weights), truth, corrupted.changed)
+            pair_loss = pair_loss + drawn.weighed(wrong, int(corrupted.changed.sum()), changed)
         return decoder_share(network, drawn, network(batch, gold, encoded)) + self.pair_loss_weight * pair_loss
 
 

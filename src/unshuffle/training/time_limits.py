@@ -1,4 +1,4 @@
-"""Time-boxes of the stages of a training."""
+"""Time limits of the stages of a training."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from unshuffle.system.config import SystemConfig
 from unshuffle.training.config import TrainingConfig
 
 SHORTEST = 0.02
-"""Minutes; a box of 0 would mean no box."""
+"""Minutes; a limit of 0 would mean none."""
 
 
-def boxed(training: TrainingConfig, system: SystemConfig, minutes: float) -> TrainingConfig:
-    """The same training with a box of minutes for its ordering model and one for each kind of classifier.
+def with_time_limit(training: TrainingConfig, system: SystemConfig, minutes: float) -> TrainingConfig:
+    """The same training with a limit in minutes for its ordering model and one for each kind of classifier.
 
     So ordering models are trained alike, whether classifiers come before them or not; 0 leaves it as it is.
     """

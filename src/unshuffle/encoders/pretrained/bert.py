@@ -73,12 +73,12 @@ class Bert(nn.Module):
         """The stack."""
         return self.encoder.layer  # type: ignore[return-value]
 
-    def climb(
-        self, states: Tensor, groups: Sequence[Group], first: int, last: int, apart: Tensor | None = None
+    def run_layers(
+        self, states: Tensor, groups: Sequence[Group], first: int, last: int, between: Tensor | None = None
     ) -> Tensor:
-        """Through the layers from `first` to before `last`; `apart`: (layers, heads), for groups that have parts."""
+        """Through the layers from `first` to before `last`; `between`: (layers, heads), for groups that have parts."""
         for number in range(first, last):
-            states = self.layers[number](states, groups, None if apart is None else apart[number - first])
+            states = self.layers[number](states, groups, None if between is None else between[number - first])
         return states
 
 
@@ -124,32 +124,32 @@ class _Layer(nn.Module):
         self.intermediate.dense = nn.Linear(width, inner)
         self.output = _Projection(inner, width, epsilon, dropouts[0])
 
-    def forward(self, states: Tensor, groups: Sequence[Group], apart: Tensor | None = None) -> Tensor:
-        heard = self._attend(states, groups, apart)
+    def forward(self, states: Tensor, groups: Sequence[Group], between: Tensor | None = None) -> Tensor:
+        heard = self._attend(states, groups, between)
         states = self.attention.output(heard, states)  # type: ignore[operator]
         inner = gelu(self.intermediate.dense(states))  # type: ignore[operator]
         answered: Tensor = self.output(inner, states)
         return answered
 
-    def _attend(self, states: Tensor, groups: Sequence[Group], apart: Tensor | None) -> Tensor:
-        """Each piece hears the pieces of its own sequence; `apart`: (heads,) what those of other parts get on top."""
+    def _attend(self, states: Tensor, groups: Sequence[Group], between: Tensor | None) -> Tensor:
+        """Each piece hears the pieces of its own sequence; `between`: (heads,) what those of other parts get on top."""
         own = self.attention.self
         parts = [getattr(own, name)(states) for name in ("query", "key", "value")]
         heard = []
         for group in groups:
-            if group.inner and apart is not None:
-                heard.append(heard_apart((parts[0], parts[1], parts[2]), group, apart))
+            if group.inner and between is not None:
+                heard.append(attention_with_bias((parts[0], parts[1], parts[2]), group, between))
                 continue
             rows, longest = group.here.shape
             query, key, value = (
                 group.table(part).view(rows, longest, self.heads, -1).transpose(1, 2) for part in parts
             )
             dropout = self.attention_dropout if self.training else 0.0
-            step = longest if apart is None else max(1, MASK_CELLS // (rows * self.heads * longest))
+            step = longest if between is None else max(1, MASK_CELLS // (rows * self.heads * longest))
             answer = torch.cat(
                 [
                     scaled_dot_product_attention(some, key, value, attn_mask=mask, dropout_p=dropout)
-                    for some, mask in zip(torch.split(query, step, 2), _masks(group, apart, step), strict=True)
+                    for some, mask in zip(torch.split(query, step, 2), _masks(group, between, step), strict=True)
                 ],
                 2,
             )
@@ -159,17 +159,17 @@ class _Layer(nn.Module):
         return torch.empty_like(found).index_copy(0, order, found)
 
 
-def heard_apart(parts: tuple[Tensor, Tensor, Tensor], group: Group, apart: Tensor) -> Tensor:
-    """What pieces hear of their sequence, those of other parts with `apart` on top: (pieces, width), for inference.
+def attention_with_bias(parts: tuple[Tensor, Tensor, Tensor], group: Group, between: Tensor) -> Tensor:
+    """What pieces hear of their sequence, those of other parts with `between` on top: (pieces, width), for inference.
 
-    With a = exp(apart), the sum over a sequence is a times the sum over all its pieces plus 1 - a times that over the
+    With a = exp(between), the sum over a sequence is a times the sum over all its pieces plus 1 - a times that over the
     piece's own part: two plain attentions and their logarithmic sums, and no mask of all pairs.
     """
     here = tuple(part[group.place] for part in parts)  # query, key and value: (pieces, width)
-    everyone, total = _attended(here, [group.alone()], len(apart))
-    own, share = _attended(here, group.inner, len(apart))
-    rest = 1 - apart.exp()  # (heads,)
-    first, second = apart + total, rest.abs().log() + share
+    everyone, total = _attended(here, [group.alone()], len(between))
+    own, share = _attended(here, group.inner, len(between))
+    rest = 1 - between.exp()  # (heads,)
+    first, second = between + total, rest.abs().log() + share
     most = torch.maximum(first, second)
     first, second = (first - most).exp(), rest.sign() * (second - most).exp()  # (pieces, heads)
     mixed = first[..., None] * everyone + second[..., None] * own
@@ -194,12 +194,12 @@ def _attended(parts: tuple[Tensor, ...], groups: Sequence[Group], heads: int) ->
     return answer.view(len(answer), heads, -1), torch.empty_like(total).index_copy(0, order, total)
 
 
-def _masks(group: Group, apart: Tensor | None, step: int) -> Iterator[Tensor | None]:
+def _masks(group: Group, between: Tensor | None, step: int) -> Iterator[Tensor | None]:
     """What may be heard by each `step` places of a table."""
-    if group.part is None or apart is None:
+    if group.part is None or between is None:
         yield None if len(group.cell) == group.here.numel() else group.here[:, None, None, :]
         return
     nothing = torch.where(group.here, 0.0, float("-inf"))[:, None, None, :]
     for some in torch.split(group.part, step, 1):
         same = some[:, None, :, None] == group.part[:, None, None, :]
-        yield torch.where(same, 0.0, apart[:, None, None]) + nothing  # (rows, heads, step, longest)
+        yield torch.where(same, 0.0, between[:, None, None]) + nothing  # (rows, heads, step, longest)

@@ -78,9 +78,9 @@ class Pieces(nn.Module):
         """
         assert isinstance(self.model, Bert)
         if self.training:
-            return self.model.climb(states, groups, first, last, between)
+            return self.model.run_layers(states, groups, first, last, between)
         found = [  # one group at a time bounds the memory of inference
-            self.model.climb(states[group.place], [self._with_parts(group.alone())], first, last, between)
+            self.model.run_layers(states[group.place], [self._with_parts(group.alone())], first, last, between)
             for group in groups
         ]
         return in_place(found, groups)
