@@ -125,7 +125,7 @@ def _row_a_document(source: Source, names: list[str], rows: Iterator[TableRow]) 
 
 def _row_a_sentence(source: Source, names: list[str], rows: Iterator[TableRow]) -> Iterator[Document | DataError]:
     done: set[int] = set()  # hashes, since a corpus has many ids
-    group = _Group()
+    group = _TableGroup()
     for row in rows:
         cells = dict(zip(names, row.cells, strict=True)) if not row.error else {}
         if not cells.get("id"):
@@ -135,14 +135,14 @@ def _row_a_sentence(source: Source, names: list[str], rows: Iterator[TableRow]) 
         if cells["id"] != group.id:
             yield from group.end()
             done.add(hash(group.id))
-            group = _Group(cells["id"], row.where)
+            group = _TableGroup(cells["id"], row.where)
             if hash(group.id) in done:
                 group.break_with(DataError(f"{row.where}: document '{group.id}' ended above. Put its rows together."))
         group.add(row.where, cells["sentence"], cells.get("position"))
     yield from group.end()
 
 
-class _Group:
+class _TableGroup:
     """The rows of one document."""
 
     def __init__(self, id: str = "", where: str = "") -> None:
