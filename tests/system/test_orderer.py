@@ -232,3 +232,13 @@ def test_auto_takes_the_threshold_of_the_model(model: Model) -> None:
         assert calibrated.order(DOCUMENTS[1], keep_if_unsure="auto").kept is kept
     lower = Orderer(replace(model, calibration={**plain, "intercept": 0.5}))  # always 0.62
     assert lower.order(DOCUMENTS[1], keep_if_unsure="auto").kept and not lower.order(DOCUMENTS[1]).kept
+
+
+def test_equal_sentences_keep_their_input_order(orderer: Orderer) -> None:
+    sentences = ["The box opens.", "A key turns.", "The box opens.", "The rope holds.", "A key turns."]
+    for shift in range(5):
+        given = sentences[shift:] + sentences[:shift]
+        order = orderer.order(given).order
+        for text in set(given):
+            numbers = [number for number in order if given[number] == text]
+            assert numbers == sorted(numbers)

@@ -70,7 +70,13 @@ def finished(
         same.setdefault(sentence, []).append(number)
     ties = tuple((first, second) for group in same.values() for first, second in pairwise(group))
     given = tuple(range(len(document.sentences)))
-    ordering = replace(ordering, ties=ties, given=document.sentences)
+    order = list(ordering.order)
+    for group in same.values():
+        if len(group) > 1 and constraints is None:  # equal sentences stand in the order in which they were given
+            places = sorted(order.index(number) for number in group)
+            for place, number in zip(places, group, strict=True):
+                order[place] = number
+    ordering = replace(ordering, ties=ties, given=document.sentences, order=tuple(order))
     unsure = keep_below is not None and ordering.confidence < keep_below
     if unsure and (constraints is None or constraints.input_meets_them):
         return replace(ordering, order=given, why=(), kept=True)
