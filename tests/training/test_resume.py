@@ -60,7 +60,7 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(
 def test_a_full_disk_is_one_line_and_costs_nothing_that_was_saved(processes: BaseContext, tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     assert run(processes, tmp_path, whole, system="se-grn") == 0
-    assert run(processes, tmp_path, cut, system="se-grn", after=12) == -signal.SIGKILL
+    assert run(processes, tmp_path, cut, system="se-grn", after=20) == -signal.SIGKILL
     (progress,) = cut.glob("stages/*/progress.json")
     before = progress.read_bytes()
     assert run(processes, tmp_path, cut, system="se-grn", most=20_000) == 0
