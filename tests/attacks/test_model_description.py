@@ -171,7 +171,8 @@ def test_the_shipped_model_is_described_by_listed_options_alone() -> None:
 
 
 def test_a_changed_description_of_the_shipped_model_is_refused_before_its_weights_are_read(tmp_path: Path) -> None:
-    from unshuffle.system.description import MODELS, load_model
+    from unshuffle.system.description import MODELS
+    from unshuffle.system.folder import load_model
 
     folder = Path(shutil.copytree(MODELS / "default", tmp_path / "model"))
     described = json.loads((folder / "config.json").read_text())
