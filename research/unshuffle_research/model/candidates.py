@@ -26,7 +26,8 @@ class Candidate:
 
 
 def _on(source: str) -> tuple[str, ...]:
-    return (f"changes.sentence_encoder.source={source}",)
+    """Another encoder; of twelve layers four read each sentence alone, as two of six do."""
+    return (f"changes.sentence_encoder.source={source}", "changes.sentence_encoder.alone=4")
 
 
 def _alone() -> tuple[str, ...]:
@@ -38,18 +39,19 @@ def _alone() -> tuple[str, ...]:
 
 
 CANDIDATES = {
-    "base": Candidate("all-MiniLM-L6, sentences in each other's sight, GRN, FHDecoder"),
+    "base": Candidate("all-MiniLM-L6, sentences in each other's sight, FHDecoder"),
     "alone": Candidate("each sentence read on its own", _alone()),
-    "no-grn": Candidate("without a paragraph encoder", ("changes.paragraph_encoder.kind=none",)),
+    "grn": Candidate("with a graph network over the sentences", ("changes.paragraph_encoder.kind=grn",)),
     "pointer": Candidate("with the plain pointer", ("changes.decoder.kind=pointer",)),
     "pair-matrix": Candidate("with a pair matrix", ("changes.decoder.kind=pair_matrix",)),
-    "entities": Candidate("with entities from the parser", ("changes.parser=default",)),
+    "entities": Candidate(
+        "with entities from the parser, in a graph network",
+        ("changes.paragraph_encoder.kind=grn", "changes.parser=default"),
+    ),
     "refiner": Candidate(
         "with the paper's refiner",
         ("system=irse-grn-bert-fh", "changes.parser=none", "changes.refiner.mask_share=0.4"),
     ),
-    "three-alone": Candidate("three of six layers alone", ("changes.sentence_encoder.alone=3",)),
-    "all-meet": Candidate("sentences meet in every layer", ("changes.sentence_encoder.alone=0",)),
     "gte-small": Candidate("gte-small", _on("{encoders}/gte-small")),
     "e5-small": Candidate("e5-small", _on("{encoders}/e5-small")),
 }
@@ -82,6 +84,7 @@ def main() -> None:
             f"--out={folder}",
             "--resume",
             "--passes=1",
+            "--precision=bf16",
             *shared,
             *changes,
         ]
