@@ -17,14 +17,21 @@ from unshuffle.result import Candidate, Ordering, PairProbability, Round
 from unshuffle.search.contracts import Found
 from unshuffle.system.calibration import Calibration, Evidence
 from unshuffle.system.explain import reasons
+from unshuffle.system.options import DEFAULT_BEAM
 from unshuffle.system.pair_chances import agreeing, agreement, pair_shares
 from unshuffle.text.document import Document
 
+JUDGES = DEFAULT_BEAM
+"""Width of the search that pair probabilities and confidence rest on: the one on which calibration is fitted."""
+
 
 def assembled(
-    item: Item, found: Found, rounds: tuple[Round, ...], *, n_best: int, calibration: Calibration | None
+    item: Item, found: Found, judges: Found, rounds: tuple[Round, ...], *, n_best: int, calibration: Calibration | None
 ) -> Ordering:
-    """A document's result, before ties and the wish to keep unsure orders are looked at."""
+    """A document's result, before ties and the wish to keep unsure orders are looked at.
+
+    `judges`: the orders of a search of width `JUDGES`, so that an order has the same confidence whatever beam found it.
+    """
     if not found.orders or math.isnan(found.log_probabilities[0]):
         raise ConfigError("model: its weights give no order: they are not numbers, or too large. Use another model.")
     best = [
@@ -32,7 +39,7 @@ def assembled(
         for order, score in zip(found.orders, found.log_probabilities, strict=True)
     ]
     order = best[0].order
-    shares = pair_shares(found.orders, found.log_probabilities)
+    shares = pair_shares(judges.orders, judges.log_probabilities)
     confidence = agreement(order, shares)
     if calibration is not None:
         evidence = Evidence(
