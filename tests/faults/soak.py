@@ -40,14 +40,13 @@ def handles(process: int) -> int:
     return len(list(Path(f"/proc/{process}/fd").iterdir()))
 
 
-def served(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
-    """The service with a tiny model, and its port."""
+def served(folder: Path, model: str) -> tuple[subprocess.Popen[bytes], int]:
+    """The service, and its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
-    model = save_tiny(folder / "model")
     code = "from unshuffle.cli import main; main()"
-    command = [sys.executable, "-c", code, "serve", "--model", str(model), "--port", str(port)]
+    command = [sys.executable, "-c", code, "serve", "--model", model, "--port", str(port)]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
     for _ in range(1200):
@@ -102,7 +101,7 @@ def soaked(minutes: float, seed: int, folder: Path) -> int:
     """Runs the load and prints what became of it."""
     draw = random.Random(seed)
     texts = [list(document.sentences) for document in random_documents(60, sentences=(2, 9), seed=seed)]
-    process, port = served(folder)
+    process, port = served(folder, str(save_tiny(folder / "model")))
     counts: Counter[str] = Counter()
     began = shown = time.monotonic()
     warm: tuple[int, int] | None = None

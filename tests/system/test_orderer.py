@@ -15,8 +15,8 @@ from unshuffle.system.calibration import Calibration
 from unshuffle.system.folder import Model
 from unshuffle.system.options import OrderOptions
 from unshuffle.system.orderer import Orderer
-from unshuffle.text.document import Document
 from unshuffle.text import everyday
+from unshuffle.text.document import Document
 from unshuffle.text.parsing.mentions import DEFAULT_PARSER, load_parser
 
 DOCUMENTS = random_documents(20, sentences=(1, 7), seed=21)

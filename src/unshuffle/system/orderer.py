@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -95,6 +95,10 @@ class Orderer:
             "calibrated": self.calibration is not None,
             "card": self.model.card,
         }
+
+    def pieces(self, sentences: Sequence[str]) -> list[int]:
+        """How many words or word pieces of each sentence the model reads."""
+        return [len(encoded.ids) for encoded in self.model.preparer.tokenizer.encode(sentences)]
 
     def order(
         self, sentences: DocumentLike, options: OrderOptions | None = None, **changes: Unpack[OrderKeywords]
