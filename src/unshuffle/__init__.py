@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from unshuffle.result import Coherence, Ordering
     from unshuffle.system.options import OrderKeywords, OrderOptions
     from unshuffle.system.orderer import Orderer
-    from unshuffle.text.document import Document
-    from unshuffle.text.documents import DocumentLike, OnError
+    from unshuffle.text.document import Document, DocumentLike, OnError
 
 __version__ = "0.1.0"
 __all__ = [

@@ -13,7 +13,7 @@ from unshuffle.decode.future_history import FutureHistoryConfig
 from unshuffle.decode.pairs.losses import future_loss, history_loss
 from unshuffle.decode.pairs.vectors import PairVectors
 from unshuffle.errors import ConfigError
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import ordered_pairs
 
 
 def pair_vector(model: Any, part: Paragraph, module: int, one: int, other: int) -> Tensor:

@@ -8,7 +8,7 @@ import pytest
 from tests.fixtures.documents import NOUNS, write_vectors
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.build import GraphConfig
-from unshuffle.graph.relatedness import relatedness_of
+from unshuffle.graph.prepare import relatedness_of
 from unshuffle.graph.relations import FileRelatedness, VectorRelatedness, no_relations
 from unshuffle.text.vectors import load_vectors
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.training.batching import GROUP, epoch_batches
 
 

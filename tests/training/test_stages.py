@@ -15,13 +15,12 @@ from tests.fixtures.systems import tiny_model
 from unshuffle.decode.contracts import Gold
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.refine.iterative import Refiner
 from unshuffle.system.folder import Model
 from unshuffle.training import stages
-from unshuffle.training.classifiers import IterativeTask, both_ways, pair_truth, rightly, shuffled_batches
+from unshuffle.training.classifiers import IterativeTask, both_ways, pair_truth, rightly, shuffled_batches, with_weights
 from unshuffle.training.config import TrainingConfig
-from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Drawn, Progress
 from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.run import new_fabric

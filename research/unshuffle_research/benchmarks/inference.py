@@ -8,7 +8,7 @@ from functools import partial
 import torch
 
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.search.contracts import Found, Search
 from unshuffle.system.folder import Model
 from unshuffle.system.options import DEFAULT_BEAM

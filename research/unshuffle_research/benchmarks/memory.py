@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from unshuffle.cli.writing import write_pieces
-from unshuffle.graph.item import Item
-from unshuffle.machine.memory import settled
+from unshuffle.cli.terminal import write_pieces
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import settled
 from unshuffle.result import Ordering
 from unshuffle.search.contracts import Found
 from unshuffle.system.assemble import assembled

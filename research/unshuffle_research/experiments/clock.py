@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from unshuffle.training.time_limits import SHORTEST
+from unshuffle.training.config import SHORTEST
 
 FOR_TRAINING = 0.85
 """Share of the time that goes to training; the rest is for what is measured afterwards."""

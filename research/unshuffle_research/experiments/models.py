@@ -15,10 +15,10 @@ from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.folder import load_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
+from unshuffle.training.config import classifier_kinds, with_time_limit
 from unshuffle.training.corpus import parsed
 from unshuffle.training.loop import Progress
 from unshuffle.training.run import TrainingJob, new_model, train_system
-from unshuffle.training.time_limits import classifier_kinds, with_time_limit
 from unshuffle_research.experiments.clock import Clock
 from unshuffle_research.experiments.kept import Kept, Results
 from unshuffle_research.experiments.plan import Dataset, Plan

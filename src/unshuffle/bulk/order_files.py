@@ -109,7 +109,7 @@ def usable_cores() -> int:
 
 def _absolute(model: str) -> str:
     """A worker may stand in another folder; names of shipped models are the same everywhere."""
-    from unshuffle.system.description import MODELS, find_folder
+    from unshuffle.system.loading import MODELS, find_folder
 
     folder = find_folder(model)
     return model if folder.parent == MODELS else os.path.abspath(folder)

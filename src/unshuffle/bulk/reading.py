@@ -17,8 +17,7 @@ from pyarrow import parquet
 from unshuffle.bulk.parts import TABLES, Part
 from unshuffle.errors import DataError
 from unshuffle.integrations.columns import ANSWER, renamed
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import PACKED, Source
+from unshuffle.text.readers.source import PACKED, Source, document
 
 OWN = ("source", "row", "id")
 """Columns that say where a row came from."""

@@ -28,7 +28,7 @@ def order_files(
     ] = None,
 ) -> None:
     """Put the sentences of every row of large files in order; bad rows go to a table of errors."""
-    from unshuffle.cli.progress import Pace, spinner
+    from unshuffle.cli.terminal import Pace, spinner
 
     try:
         from unshuffle.bulk.order_files import order_files as run

@@ -48,9 +48,8 @@ def exercise(
 
     Ends with code 1 if the model doubts the order, unless you --accept it.
     """
-    from unshuffle.cli.progress import spinner
     from unshuffle.cli.reading import CommandInput
-    from unshuffle.cli.writing import write_bytes
+    from unshuffle.cli.terminal import spinner, write_bytes
     from unshuffle.exercises.formats.write import written
     from unshuffle.exercises.make import make_exercises
     from unshuffle.exercises.sheet import Booklet
@@ -64,7 +63,7 @@ def exercise(
         raise ConfigError("--keep: it only guards sentences against --mend. Say --mend as well.")
     reading = CommandInput(file, text, input)
     documents = list(reading.documents())
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
 
     orderer = load_orderer(model, device=device)
     kept = [number - 1 for number in keep or ()]

@@ -11,18 +11,16 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.contracts import Gold, decoders
+from unshuffle.decode.contracts import GivenOrders, Gold, decoders
 from unshuffle.decode.pairs.losses import Average, future_loss, history_loss
 from unshuffle.decode.pairs.vectors import MODULES, EncodedPairs, PairNetworks, PairVectors
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
-from unshuffle.decode.search.beam import TensorPrefix, select_sentences
-from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.search import TensorPrefix, select_sentences
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch
-from unshuffle.graph.pairs import ordered_pairs
-from unshuffle.layers.padding import pad_documents
-from unshuffle.parts.config import PartConfig
+from unshuffle.graph.batch import GraphBatch, ordered_pairs
+from unshuffle.layers.segments import pad_documents
+from unshuffle.parts.registry import PartConfig
 
 PAIRS_AT_ONCE = 16_384
 """Pairs whose vectors are computed together in search."""

@@ -16,8 +16,8 @@ from unshuffle.decode.transformer.pretrained import PretrainedMemory, decoder_ar
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.layers.padding import pad_documents, sentence_mask
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, sentence_mask
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)

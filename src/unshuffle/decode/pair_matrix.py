@@ -12,16 +12,13 @@ from annotated_types import Ge, Lt
 from torch import Tensor
 from torch.nn import functional
 
-from unshuffle.decode.contracts import Choices, Decoder, Gold, decoders
+from unshuffle.decode.contracts import Choices, Decoder, GivenOrders, Gold, decoders
+from unshuffle.decode.pairs.orders import OrderDistribution, PairMemory
 from unshuffle.decode.pairs.scores import Network, pair_score
-from unshuffle.decode.search.beam import beam_search
-from unshuffle.decode.search.content import content_keys
-from unshuffle.decode.search.given_orders import GivenOrders
-from unshuffle.decode.search.orders import OrderDistribution, PairMemory
-from unshuffle.decode.search.tables import with_first
+from unshuffle.decode.search import beam_search, content_keys, with_first
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.parts.config import PartConfig
+from unshuffle.parts.registry import PartConfig
 from unshuffle.rank.best import Method, rank
 from unshuffle.rank.kemeny import LARGEST, best_by_kemeny
 from unshuffle.rank.ranking import FloatArray

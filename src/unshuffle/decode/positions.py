@@ -10,17 +10,21 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Gold, decoders
-from unshuffle.decode.search.beam import beam_search
-from unshuffle.decode.search.content import content_keys, content_ranks
-from unshuffle.decode.search.given_orders import GivenOrders
-from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
-from unshuffle.decode.search.walk import Stepwise
+from unshuffle.decode.contracts import GivenOrders, Gold, decoders
+from unshuffle.decode.search import (
+    Stepwise,
+    TableMemory,
+    beam_search,
+    content_keys,
+    content_ranks,
+    order_log_probability,
+    with_first,
+)
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.layers.padding import pad_documents, sentence_mask
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, sentence_mask
+from unshuffle.parts.registry import PartConfig
 from unshuffle.rank.positions import by_positions
 from unshuffle.search.allowed import constraints_of
 from unshuffle.search.contracts import Found, Search

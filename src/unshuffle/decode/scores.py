@@ -10,19 +10,13 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.contracts import Gold, decoders
-from unshuffle.decode.search.beam import beam_search
-from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.given_orders import GivenOrders
-from unshuffle.decode.search.tables import TableMemory, order_log_probability
-from unshuffle.decode.search.walk import Stepwise
+from unshuffle.decode.contracts import GivenOrders, Gold, decoders
+from unshuffle.decode.search import Stepwise, TableMemory, beam_search, content_ranks, order_log_probability
 from unshuffle.encoders.contracts import States
-from unshuffle.graph.batch import GraphBatch
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import GraphBatch, ordered_pairs
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.padding import pad_documents
-from unshuffle.layers.segments import scatter_sum
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, scatter_sum
+from unshuffle.parts.registry import PartConfig
 from unshuffle.search.contracts import Found, Search
 
 

@@ -15,8 +15,8 @@ from unshuffle.decode.transformer.generator import Generator
 from unshuffle.decode.transformer.prefix_memory import PrefixMemory
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.layers.padding import pad_documents, sentence_mask
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, sentence_mask
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)

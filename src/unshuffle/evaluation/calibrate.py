@@ -17,10 +17,9 @@ from unshuffle.metrics.orders import tau
 from unshuffle.metrics.summary import OrderPair
 from unshuffle.result import Ordering
 from unshuffle.seeds import derived
-from unshuffle.system.assemble import pieces_per_sentence
+from unshuffle.system.assemble import pair_evidence, pieces_per_sentence, scaled
 from unshuffle.system.calibration import WEIGHTS, Calibration, Evidence
 from unshuffle.system.orderer import Orderer
-from unshuffle.system.pair_chances import pair_evidence, scaled
 from unshuffle.text.document import Document
 
 FEWEST = 20

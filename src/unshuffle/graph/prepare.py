@@ -3,24 +3,70 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unshuffle.graph.build import Graph, GraphConfig, build_graph
-from unshuffle.graph.item import Item
-from unshuffle.graph.relations import Relatedness, Saved, no_relations
+from unshuffle.errors import ConfigError
+from unshuffle.graph.build import EntityVocabulary, Graph, GraphConfig, build_graph
+from unshuffle.graph.relations import FileRelatedness, Relatedness, Saved, VectorRelatedness, no_relations
 from unshuffle.graph.topics import TopicModel
-from unshuffle.storage.files import write_text
+from unshuffle.storage.files import Read, write_text
 from unshuffle.text.document import Document
-from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.tokens import EncodedSentence, Tokenizer
+from unshuffle.text.vectors import Vectors, load_vectors
 
 TOKENIZER, ENTITIES, TOPICS = "tokenizer.json", "entities.txt", "topics"
 """What a model folder keeps of a preparer; the last is a folder in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A document made ready once and collated many times."""
+
+    id: str
+    words: tuple[NDArray[np.int64], ...]  # one array of word numbers per sentence
+    graph: Graph
+    entity_words: NDArray[np.int64]  # (entities,) word number of each entity
+    spans: NDArray[np.int64]  # (2, spans) mention, position of one of its word pieces in its sentence
+    topics: NDArray[np.float32] | None = None  # (sentences, topics)
+
+    def permuted(self, permutation: Sequence[int]) -> Item:
+        """The same document with sentence `permutation[k]` at position k."""
+        return replace(
+            self,
+            words=tuple(self.words[old] for old in permutation),
+            graph=self.graph.permuted(permutation),
+            topics=None if self.topics is None else self.topics[np.asarray(permutation)],
+        )
+
+
+@lru_cache(maxsize=2)
+def _vectors(source: str) -> Vectors:
+    return load_vectors(source)
+
+
+def relatedness_of(
+    config: GraphConfig, vectors: str, words: Iterable[str] | None = None, *, read: Read | None = None
+) -> Relatedness:
+    """Word vectors above a threshold, a file of pairs, or nothing.
+
+    `words`: the only ones that can be related; `read` gives the bytes of files that are not the package's.
+    """
+    if config.relations == "none":
+        return no_relations
+    if config.relations == "vectors":
+        shipped = vectors == "default"
+        known = _vectors(vectors) if read is None or shipped else load_vectors(vectors, read=read)
+        some = known if words is None else known.only(words)
+        return VectorRelatedness(some, config.relation_threshold, shipped)
+    if not config.relation_file:
+        raise ConfigError("graph.relation_file: it is empty. Name the file of related words.")
+    return FileRelatedness.read(Path(config.relation_file), config.relation_threshold, read=read or Path.read_bytes)
 
 
 @dataclass(frozen=True)

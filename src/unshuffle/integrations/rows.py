@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unshuffle.errors import DataError, UnshuffleError
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
-from unshuffle.text.readers.record import document
+from unshuffle.text.readers.source import document
 
 if TYPE_CHECKING:
     from unshuffle.result import Ordering

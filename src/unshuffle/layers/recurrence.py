@@ -14,7 +14,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from unshuffle.layers.precision import single
+from unshuffle.machine import single
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder
 from unshuffle.encoders.paragraph.grn import GRN, GRNConfig
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import Batch, GraphBatch
-from unshuffle.graph.select import Selection, select
+from unshuffle.graph.batch import Batch, GraphBatch, Selection, select
 from unshuffle.refine.classifier import PairClassifier, PairHead, normalised, undecided_weights
 from unshuffle.refine.contracts import Refined, RoundTrace
 from unshuffle.seeds import drawn_from

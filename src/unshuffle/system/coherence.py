@@ -9,7 +9,7 @@ from itertools import islice, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.result import SLIGHTLY, Coherence, Move, Transition
 from unshuffle.seeds import derived
 from unshuffle.steps import Steps

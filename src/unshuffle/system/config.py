@@ -12,8 +12,7 @@ from unshuffle.decode.contracts import decoders
 from unshuffle.encoders.contracts import SentenceEncoderConfig, paragraph_encoders, sentence_encoders
 from unshuffle.errors import ConfigError
 from unshuffle.graph.build import GraphConfig
-from unshuffle.parts.config import PartConfig
-from unshuffle.parts.registry import did_you_mean, validated
+from unshuffle.parts.registry import PartConfig, did_you_mean, validated
 from unshuffle.refine.iterative import IterativeConfig
 from unshuffle.text.tokens import TokensConfig
 

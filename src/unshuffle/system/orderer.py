@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from unshuffle.errors import ConfigError
-from unshuffle.graph.item import Item
-from unshuffle.machine.progress import shown
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import shown
 from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.search.allowed import allowed_orders
 from unshuffle.search.contracts import Search
@@ -18,11 +18,10 @@ from unshuffle.system.assemble import assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
 from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
+from unshuffle.system.loading import Precision, RuntimeName, load
 from unshuffle.system.options import OrderKeywords, OrderOptions
-from unshuffle.system.runtimes import Precision, RuntimeName, load
 from unshuffle.system.stream import batches, windows
-from unshuffle.text.document import Document, Role
-from unshuffle.text.documents import DocumentLike, OnError, document_of, numbered
+from unshuffle.text.document import Document, DocumentLike, OnError, Role, document_of, numbered
 from unshuffle.text.parsing.mentions import Parser, load_parser
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.text.document import Document
 
 DOCUMENTS = 256

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 
 GROUP = 20
 """Batches that are drawn together and sorted among themselves."""

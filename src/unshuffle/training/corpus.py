@@ -12,12 +12,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from unshuffle.errors import DataError
-from unshuffle.machine.processors import idle_processors
+from unshuffle.machine import idle_processors
 from unshuffle.text.document import Document
-from unshuffle.text.formats import SUFFIXES
-from unshuffle.text.parsing.cache import CachedParser
+from unshuffle.text.parsing.corpus import CachedParser, parallel_nouns
 from unshuffle.text.parsing.mentions import load_parser
-from unshuffle.text.parsing.parallel import parallel_nouns
+from unshuffle.text.readers.formats import SUFFIXES
 from unshuffle.text.readers.read import read_documents
 
 MANY = 5_000

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from unshuffle.decode.contracts import Gold
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.batch import Batch, collate
-from unshuffle.graph.item import Item
-from unshuffle.machine.devices import Precision, computing
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import Precision, computing
 from unshuffle.seeds import derived
 from unshuffle.training.batching import epoch_batches
 from unshuffle.training.checkpoint import Checkpoint, Position, load_trained, trained_state

@@ -11,7 +11,7 @@ import numpy as np
 
 from unshuffle.evaluation.predict import Prediction, figures, predict, shuffled
 from unshuffle.evaluation.results import Result, command_line, plain
-from unshuffle.machine.devices import device_of
+from unshuffle.machine import device_of
 from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document

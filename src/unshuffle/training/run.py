@@ -11,23 +11,23 @@ import torch
 from torch import Tensor
 
 from unshuffle.errors import ConfigError, MissingExtra
+from unshuffle.graph.build import EntityVocabulary, count_nouns
 from unshuffle.graph.topics import LDAConfig, LDATopics
-from unshuffle.machine.devices import Precision, usable_device
+from unshuffle.machine import Precision, usable_device
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.config import SystemConfig
-from unshuffle.system.description import find_folder
 from unshuffle.system.folder import Model, build_preparer, load_model, save_model
+from unshuffle.system.loading import find_folder
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
-from unshuffle.text.entities import EntityVocabulary, count_nouns
 from unshuffle.text.parsing.mentions import load_parser
+from unshuffle.training.checkpoint import check_settings
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits, parsed, sentences_of
 from unshuffle.training.loop import Progress
 from unshuffle.training.processes import Launched, leads
-from unshuffle.training.settings import check_settings
 from unshuffle.training.stages import Run, train_stages
 
 if TYPE_CHECKING:

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unshuffle.graph.item import Item
-from unshuffle.machine.devices import Precision
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import Precision
 from unshuffle.refine.iterative import IterativeConfig, Refiner
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
 from unshuffle.training.checkpoint import Checkpoint
-from unshuffle.training.classifiers import InitialStage, IterativeStage
+from unshuffle.training.classifiers import InitialStage, IterativeStage, with_weights
 from unshuffle.training.config import TrainingConfig
-from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Progress, Stage, train
 from unshuffle.training.ordering import OrderingStage
 

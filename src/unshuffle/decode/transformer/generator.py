@@ -6,11 +6,8 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from unshuffle.decode.contracts import Gold
-from unshuffle.decode.search.beam import TensorMemory, beam_search
-from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.given_orders import GivenOrders
-from unshuffle.decode.search.walk import Stepwise
+from unshuffle.decode.contracts import GivenOrders, Gold
+from unshuffle.decode.search import Stepwise, TensorMemory, beam_search, content_ranks
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.search.contracts import Found, Search

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from unshuffle.decode.search.beam import TensorPrefix, select_sentences
-from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.contracts import GivenOrders
+from unshuffle.decode.search import TensorPrefix, select_sentences
 from unshuffle.decode.transformer.blocks import KeyValues, PrefixDecoder
 
 Score = Callable[[Tensor, Tensor], Tensor]

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unshuffle.decode.search.beam import TensorPrefix
-from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.contracts import GivenOrders
+from unshuffle.decode.search import TensorPrefix
 from unshuffle.encoders.pretrained.checkpoint import architecture_of, built
 
 SLOT = "decoder"

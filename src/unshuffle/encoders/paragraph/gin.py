@@ -10,14 +10,12 @@ from annotated_types import Ge, Lt, MinLen
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
-from unshuffle.encoders.messages.links import both_directions
-from unshuffle.encoders.messages.windows import WindowHead, window_edges, window_loss
+from unshuffle.encoders.messages import WindowHead, both_directions, window_edges, window_loss
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import GraphBatch, ordered_pairs
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_mean
-from unshuffle.parts.config import PartConfig
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)

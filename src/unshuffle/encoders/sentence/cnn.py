@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch
-from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.embedding import WordEmbedding
+from unshuffle.layers.dropout import Dropout, WordEmbedding
 from unshuffle.layers.segments import segment_max, segment_of
 
 

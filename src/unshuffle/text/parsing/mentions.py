@@ -100,7 +100,7 @@ def load_parser(name: str = "default", *, allow_path: bool = False) -> Parser:
     if name == "none":
         return NoParser()
     if name == "rules":
-        from unshuffle.text.parsing.rules import RuleParser
+        from unshuffle.text.english import RuleParser
 
         return RuleParser()
     from unshuffle.text.parsing.spacy_parser import SpacyParser

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import Document, Mention, Role
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import PACKED, Line, Source
+from unshuffle.text.readers.source import PACKED, Line, Source, document
 
 _PLACE = re.compile(r"(\d{1,6})-([123])")
 

@@ -12,8 +12,7 @@ from typing import IO, Any, BinaryIO
 
 from unshuffle.errors import DataError, MissingExtra
 from unshuffle.text.document import Document
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import Source
+from unshuffle.text.readers.source import Source, document
 
 BATCH = 256
 """Rows held at once."""

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import LARGEST_DOCUMENT, TOO_LARGE, Document
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import Line, Source
+from unshuffle.text.readers.source import Line, Source, document
 from unshuffle.text.split import Unit, split_text
 
 _RULE = re.compile(r"\s*-{3,}\s*")

@@ -16,8 +16,7 @@ from typing import Literal
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import LARGEST_DOCUMENT, TOO_LARGE, Document
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import Line, Source
+from unshuffle.text.readers.source import Line, Source, document
 
 _NUMBERED = re.compile(r"sentence_?\d+")
 
