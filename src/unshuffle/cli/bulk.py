@@ -21,7 +21,7 @@ def order_files(
     parser: ParserName = None,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
     keep_if_unsure: KeepIfUnsure = None,
-    longest: Annotated[int, typer.Option(min=1, help="Documents of more sentences are told as errors.")] = 1_000,
+    longest: Annotated[int, typer.Option(min=1, help="Documents of more sentences are reported as errors.")] = 1_000,
     part: Annotated[int, typer.Option(min=1, help="Rows of a part, the unit that is done whole.")] = 2_000,
     address: Annotated[
         str | None, typer.Option(help="Of a running Ray cluster; left out: one is started here.")

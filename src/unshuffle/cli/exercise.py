@@ -111,7 +111,7 @@ def _remarks(made: Exercise, sentences: tuple[str, ...], *, mend: bool, accept: 
     if not made.proposals:
         return [*remarks, "Leaving out or merging sentences does not help. Take another text, or --accept the order."]
     best = made.proposals[0]
-    texts = tuple(sentences[place] for place in best.sentences)
+    texts = tuple(sentences[position] for position in best.sentences)
     effect = "Then the order is clear" if best.solves else f"Then the right order leads by {best.margin:.2f} of 1"
     remarks.append(f"{in_words(best.change, best.sentences, texts, done=False)}. {effect}.")
     remarks.append("If you are sure of the order, say --accept." if mend else "Say --mend to do so, or --accept.")

@@ -21,21 +21,21 @@ from unshuffle.search.contracts import Found, Search
 class Gold:
     """The true order of the documents of a batch; only losses see it."""
 
-    place: Tensor  # (sentences,) at which place of its document's true order each sentence stands
+    position: Tensor  # (sentences,) at which position of its document's true order each sentence stands
 
     @classmethod
     def of(cls, orders: Sequence[Sequence[int]]) -> Gold:
         """From each document's input indices in true order."""
-        place = [torch.argsort(torch.tensor(order, dtype=torch.long)) for order in orders]
-        return cls(torch.cat(place))
+        position = [torch.argsort(torch.tensor(order, dtype=torch.long)) for order in orders]
+        return cls(torch.cat(position))
 
     def to(self, device: torch.device | str) -> Gold:
         """The same on another device."""
-        return Gold(self.place.to(device))
+        return Gold(self.position.to(device))
 
     def flat_order(self, graph: GraphBatch) -> Tensor:
         """(sentences,) flat sentence numbers, document by document, each in true order."""
-        return torch.argsort(graph.first_sentence[graph.document_of_sentence] + self.place)
+        return torch.argsort(graph.first_sentence[graph.document_of_sentence] + self.position)
 
 
 Choices = Callable[[Sequence[Sequence[int]]], NDArray[np.float64]]
@@ -84,7 +84,7 @@ class Options:
     """Every choice with every sentence that is still left, the chosen one first; nothing is padded."""
 
     choice: Tensor  # (options,)
-    place: Tensor  # (options,) place of the sentence in the given order, documents end to end
+    position: Tensor  # (options,) position of the sentence in the given order, documents end to end
     number: Tensor  # (options,) counted within its choice
 
     def log_probabilities(self, logits: Tensor) -> Tensor:
@@ -103,7 +103,7 @@ class GivenOrders:
     document: Tensor  # (sentences,)
     step: Tensor  # (sentences,) how many were chosen before
     target: Tensor  # (sentences,) the sentence chosen, by its number in its document
-    place: Tensor  # (documents, longest) place of each sentence; -1 where there is none
+    position: Tensor  # (documents, longest) position of each sentence; -1 where there is none
     left: Tensor  # (sentences,) how many are left at each choice, the chosen one included
 
     @classmethod
@@ -112,12 +112,12 @@ class GivenOrders:
         order, document = gold.flat_order(graph), graph.document_of_sentence
         first = graph.first_sentence[document]
         step = torch.arange(len(order), device=order.device) - first
-        place = pad_documents(gold.place[:, None] + 1, graph).squeeze(-1) - 1
-        return cls(order, document, step, order - first, place, graph.sizes[document] - step)
+        position = pad_documents(gold.position[:, None] + 1, graph).squeeze(-1) - 1
+        return cls(order, document, step, order - first, position, graph.sizes[document] - step)
 
     def log_probabilities(self, logits: Tensor) -> Tensor:
         """(sentences, longest) score of every sentence at every choice -> (sentences,) of the chosen one."""
-        used = self.place[self.document] < self.step[:, None]  # padding too, whose place is -1
+        used = self.position[self.document] < self.step[:, None]  # padding too, whose position is -1
         log_probability = torch.log_softmax(logits.masked_fill(used, -torch.inf), 1)
         return log_probability.gather(1, self.target[:, None]).squeeze(1)
 

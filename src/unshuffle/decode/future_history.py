@@ -137,7 +137,7 @@ class FutureHistory(Pointer):
         pairs = ordered_pairs(graph)
         if self.networks is None:
             return next(self._encoded(states, pairs, len(pairs[0])))
-        one, other = gold.place[pairs]
+        one, other = gold.position[pairs]
         history = pairs[:, one > other]
         vectors: list[PairVectors] = self.networks(states.encoded.sentences, [pairs, history, history])
         return vectors
@@ -159,8 +159,8 @@ class FutureHistory(Pointer):
 
     def _transitions(self, states: States, graph: GraphBatch, gold: Gold, pair_vectors: list[PairVectors]) -> Tensor:
         given = GivenOrders.of(graph, gold)
-        tables = self.tables([pair_vectors], graph, gold.place)  # rows in the given order
-        steps = torch.arange(tables.future.shape[1], device=gold.place.device)
+        tables = self.tables([pair_vectors], graph, gold.position)  # rows in the given order
+        steps = torch.arange(tables.future.shape[1], device=gold.position.device)
         divisor = torch.stack([self.divisor(graph, step) for step in steps], 1)  # (documents, steps)
         left = tables.future.flip(1).cumsum(1).flip(1)  # sums over the other sentences not yet chosen
         keys = left / divisor[..., None, None]

@@ -70,8 +70,8 @@ class PairMatrix(Decoder):
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Cross-entropy, the mean over all ordered pairs of the batch."""
-        place = GivenOrders.of(graph, gold).place  # (documents, longest), -1 where there is no sentence
-        one, other = place[:, :, None], place[:, None]
+        position = GivenOrders.of(graph, gold).position  # (documents, longest), -1 where there is no sentence
+        one, other = position[:, :, None], position[:, None]
         there = (one >= 0) & (other >= 0) & (one != other)
         first = (one < other).to(states.sentences.dtype)
         wrong = functional.binary_cross_entropy_with_logits(self.logits(states, graph), first, reduction="none")

@@ -57,7 +57,7 @@ class Pointer(Stepwise):
         query = self.query(self.follow(states, graph, given.order))
         keys = select_rows(self.keys(states), given.order)
         # (options, attention)
-        mixed = torch.tanh(select_rows(query, options.choice) + select_rows(keys, options.place))
+        mixed = torch.tanh(select_rows(query, options.choice) + select_rows(keys, options.position))
         return options.log_probabilities(self.score(mixed).squeeze(-1))
 
     def attend(self, hidden: Tensor, keys: Tensor) -> Tensor:

@@ -28,7 +28,7 @@ class ScoresConfig(PartConfig):
     """Width of the hidden layer; 0 takes the width of the sentence states."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     loss: Literal["listwise", "logistic", "hinge", "regression"] = "listwise"
-    """ListMLE over the whole order; logistic or hinge over pairs; squared error of the place."""
+    """ListMLE over the whole order; logistic or hinge over pairs; squared error of the position."""
     margin: Annotated[float, Ge(0)] = 1.0
     """By how much an earlier sentence should lead, for `hinge`."""
 
@@ -61,11 +61,11 @@ class Scores(Stepwise):
         document = graph.document_of_sentence
         if self.config.loss == "regression":
             last = (graph.sizes - 1).clamp_min(1)[document]
-            target = torch.where(graph.sizes[document] > 1, 1 - 2 * gold.place / last, 0.0)
-            wrong = (scores - target.to(scores.dtype)) ** 2  # places spread from 1, the first, to -1
+            target = torch.where(graph.sizes[document] > 1, 1 - 2 * gold.position / last, 0.0)
+            wrong = (scores - target.to(scores.dtype)) ** 2  # positions spread from 1, the first, to -1
             return (scatter_sum(wrong, document, graph.documents) / graph.sizes).mean()
         pairs = ordered_pairs(graph)
-        first, second = pairs[:, gold.place[pairs[0]] < gold.place[pairs[1]]]
+        first, second = pairs[:, gold.position[pairs[0]] < gold.position[pairs[1]]]
         lead = scores[first] - scores[second]
         wrong = functional.softplus(-lead) if self.config.loss == "logistic" else (self.config.margin - lead).relu()
         count = (graph.sizes * (graph.sizes - 1) // 2).clamp_min(1)

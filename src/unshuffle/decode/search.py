@@ -114,7 +114,7 @@ class TableMemory:
 def order_log_probability(table: Tensor, order: Sequence[int]) -> float:
     """Of one order when each sentence is drawn by the softmax, in its step's row, of those not drawn before."""
     steps = torch.arange(len(order), device=table.device)
-    drawn = table[steps if len(table) > 1 else torch.zeros_like(steps)][:, list(order)]  # (steps, places)
+    drawn = table[steps if len(table) > 1 else torch.zeros_like(steps)][:, list(order)]  # (steps, positions)
     left = torch.logsumexp(drawn.masked_fill(steps < steps[:, None], -torch.inf), 1)
     return float((drawn.diagonal() - left).sum().detach())
 

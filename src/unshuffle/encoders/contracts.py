@@ -107,8 +107,8 @@ class ParagraphEncoder(nn.Module):
         def __call__(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
             """`weights`: (pairs,) chance that a linked pair's first sentence comes first."""
 
-    def auxiliary_loss(self, states: States, graph: GraphBatch, place: Tensor) -> Tensor:
-        """A loss of its own beside the decoder's; `place`: (sentences,) each sentence's place in the true order."""
+    def auxiliary_loss(self, states: States, graph: GraphBatch, position: Tensor) -> Tensor:
+        """A loss of its own beside the decoder's; `position`: (sentences,) where each sentence truly stands."""
         return states.sentences.new_zeros(())
 
 

@@ -188,13 +188,13 @@ def window_edges(chances: Tensor, graph: GraphBatch, windows: Sequence[int]) -> 
     return torch.where(weights >= weights[back], weights, 0.0)
 
 
-def window_loss(logits: Tensor, graph: GraphBatch, place: Tensor, windows: Sequence[int]) -> Tensor:
+def window_loss(logits: Tensor, graph: GraphBatch, position: Tensor, windows: Sequence[int]) -> Tensor:
     """Cross-entropy of 0 < distance < window, with both classes weighted equally in each window of the batch.
 
     The paper samples as many negatives as there are positives; weighting all of them has the same expectation.
     """
     one, other = ordered_pairs(graph)
-    distance = (place[other] - place[one])[:, None]
+    distance = (position[other] - position[one])[:, None]
     limits = torch.tensor(windows, device=distance.device)
     follows = (distance > 0) & (distance < limits)  # (ordered pairs, windows)
     each = binary_cross_entropy_with_logits(logits, follows.to(logits.dtype), reduction="none")

@@ -23,7 +23,7 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One shuffle of one document, in terms of its true order: `order[k]` is the true place of the k-th sentence.
+    """One shuffle of one document, in terms of its true order: `order[k]` is the true position of the k-th sentence.
 
     Of sentences with the same text, the k-th in the predicted order stands for the k-th in the true one.
     """
@@ -62,7 +62,7 @@ def predict(
     orderings = list(watch(orderer.order_many(stream, beam=beam, n_best=1)))
     for shuffle, run in enumerate(runs):
         for document, (_, permutation), ordering in zip(documents, run, orderings[shuffle::shuffles], strict=True):
-            order = tuple(permutation[place] for place in ordering.order)
+            order = tuple(permutation[position] for position in ordering.order)
             # Told apart here, where the text is at hand, so that figures can be had from the predictions alone.
             aligned = align_repeats(order, range(len(order)), document.sentences)
             yield Prediction(document.id, shuffle, aligned, round(ordering.confidence, 4))

@@ -99,15 +99,15 @@ def collate(items: Sequence[Item]) -> Batch:
     entity_counts = np.array([len(item.graph.words) for item in items], np.int64)
     first_sentence = sizes.cumsum() - sizes
     first_entity = entity_counts.cumsum() - entity_counts
-    places: dict[bytes, int] = {}
+    known: dict[bytes, int] = {}
     texts: list[NDArray[np.int64]] = []
     distinct: list[int] = []
     for item in items:
         for words in item.words:
-            place = places.setdefault(words.tobytes(), len(places))
-            if place == len(texts):
+            number = known.setdefault(words.tobytes(), len(known))
+            if number == len(texts):
                 texts.append(words)
-            distinct.append(place)
+            distinct.append(number)
     lengths = np.array([len(words) for words in texts], np.int64)
     first_word = lengths.cumsum() - lengths
     firsts = np.stack([first_entity, first_sentence], 1)[..., None]  # (documents, 2, 1)
@@ -145,9 +145,9 @@ def _flat_spans(
     rows = []
     mentions_before = 0
     for item, first in zip(items, first_sentence, strict=True):
-        mention, place = item.spans
+        mention, position = item.spans
         sentence = item.graph.mentions[1][mention] + first
-        rows.append(np.stack([mention + mentions_before, first_word[distinct[sentence]] + place]))
+        rows.append(np.stack([mention + mentions_before, first_word[distinct[sentence]] + position]))
         mentions_before += item.graph.mentions.shape[1]
     return torch.from_numpy(np.concatenate(rows, axis=1))
 
@@ -186,9 +186,9 @@ def ordered_pairs(graph: GraphBatch) -> Tensor:
     """(2, ordered pairs) all i != j of a document: document by document, all pairs (0, j), then (1, j), and so on."""
     others = (graph.sizes - 1)[graph.document_of_sentence]  # (sentences,)
     one = torch.arange(graph.sentences, device=others.device).repeat_interleave(others)
-    place = torch.arange(len(one), device=others.device) - (others.cumsum(0) - others)[one]
+    column = torch.arange(len(one), device=others.device) - (others.cumsum(0) - others)[one]
     first = graph.first_sentence[graph.document_of_sentence][one]
-    return torch.stack([one, first + place + (place >= one - first).long()])
+    return torch.stack([one, first + column + (column >= one - first).long()])
 
 
 def pair_numbers(graph: GraphBatch, one: Tensor, other: Tensor) -> Tensor:

@@ -139,17 +139,17 @@ class Graph:
     weights: NDArray[np.float32] | None = None  # (pairs,) chance that a pair's first sentence comes first
 
     def permuted(self, permutation: Sequence[int] | Indices) -> Graph:
-        """The same graph with sentence `permutation[k]` at place k; pairs are reoriented by the new index."""
-        place = np.empty(self.sentences, np.int64)
-        place[np.asarray(permutation, np.int64)] = np.arange(self.sentences)
-        moved = place[self.pairs]
+        """The same graph with sentence `permutation[k]` at position k; pairs are reoriented by the new index."""
+        position = np.empty(self.sentences, np.int64)
+        position[np.asarray(permutation, np.int64)] = np.arange(self.sentences)
+        moved = position[self.pairs]
         turned = moved[0] > moved[1]
         weights = self.weights
         if weights is not None:
             weights = np.where(turned, 1 - weights, weights).astype(np.float32)
         return replace(
             self,
-            mentions=np.stack([self.mentions[0], place[self.mentions[1]]]),
+            mentions=np.stack([self.mentions[0], position[self.mentions[1]]]),
             pairs=np.sort(moved, axis=0),
             weights=weights,
         )

@@ -113,13 +113,13 @@ class Preparer:
 
 
 def _spans(document: Document, graph: Graph, encoded: list[EncodedSentence]) -> NDArray[np.int64]:
-    """Mention and word-piece place of every piece that lies in an occurrence of the mention's word."""
+    """Mention and word-piece position of every piece that lies in an occurrence of the mention's word."""
     rows = []
     for mention, (entity, sentence) in enumerate(graph.mentions.T):
         word = re.escape(graph.words[entity])
         text = encoded[sentence]
         for found in re.finditer(rf"(?<!\w){word}(?!\w)", document.sentences[sentence].lower()):
-            for place, (start, end) in enumerate(zip(text.starts, text.ends, strict=True)):
+            for position, (start, end) in enumerate(zip(text.starts, text.ends, strict=True)):
                 if found.start() <= start < end <= found.end():
-                    rows.append((mention, place))
+                    rows.append((mention, position))
     return np.array(rows, np.int64).reshape(-1, 2).T.copy()

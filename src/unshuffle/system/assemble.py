@@ -84,9 +84,9 @@ def finished(
     order = list(ordering.order)
     for group in same.values():
         if len(group) > 1 and constraints is None:  # equal sentences stand in the order in which they were given
-            places = sorted(order.index(number) for number in group)
-            for place, number in zip(places, group, strict=True):
-                order[place] = number
+            positions = sorted(order.index(number) for number in group)
+            for position, number in zip(positions, group, strict=True):
+                order[position] = number
     ordering = replace(ordering, ties=ties, given=document.sentences, order=tuple(order))
     unsure = keep_below is not None and ordering.confidence < keep_below
     if unsure and (constraints is None or constraints.input_meets_them):
@@ -108,8 +108,8 @@ def pair_shares(orders: Sequence[Sequence[int]], log_probabilities: Sequence[flo
     weight /= weight.sum()
     shares = np.zeros((size, size))
     for share, order in zip(weight, orders, strict=True):  # one at a time: 64 orders of 500 would be 128 MB
-        place = np.argsort(order)
-        shares += share * (place[:, None] < place)
+        position = np.argsort(order)
+        shares += share * (position[:, None] < position)
     return np.minimum(shares, 1.0)
 
 
@@ -139,8 +139,8 @@ def pair_evidence(order: Sequence[int], shares: FloatArray, distance: float) -> 
     """(pairs,) in the order of `_pairs_of`: log-odds that the order has each pair the right way round."""
     first, second = _pairs_of(order)
     share = np.clip(shares[first, second], 1 - SUREST, SUREST)
-    place = np.argsort(order)
-    evidence: FloatArray = np.log(share / (1 - share)) + distance * np.log(place[second] - place[first])
+    position = np.argsort(order)
+    evidence: FloatArray = np.log(share / (1 - share)) + distance * np.log(position[second] - position[first])
     return evidence
 
 
@@ -173,10 +173,10 @@ def reasons(
     Looked at are neighbours in the order and the surest other pairs. Among pairs about as sure, to a tenth, those come
     first that share more entities, then those that stand closer together.
     """
-    place = np.argsort(order).tolist()
+    position = np.argsort(order).tolist()
     held = {}
     for pair in pairs:
-        turned = place[pair.first] > place[pair.second]
+        turned = position[pair.first] > position[pair.second]
         one, other = (pair.second, pair.first) if turned else (pair.first, pair.second)
         held[one, other] = 1 - pair.probability if turned else pair.probability
     mentioned = entities_by_sentence(graph)
@@ -184,7 +184,7 @@ def reasons(
     def strength(pair: tuple[int, int]) -> tuple[float, int, int, int]:
         one, other = pair
         common = len(mentioned[one] & mentioned[other])
-        return -round(held[pair], 1), -common, place[other] - place[one], place[one]
+        return -round(held[pair], 1), -common, position[other] - position[one], position[one]
 
     looked_at = {*pairwise(order), *nsmallest(most, held, key=strength)}
     strongest = nsmallest(most, (pair for pair in looked_at if held[pair] > SPEAKS), key=strength)

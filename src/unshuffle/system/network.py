@@ -96,7 +96,7 @@ class Network(nn.Module):
         """The decoder's loss, and the paragraph encoder's where it has one of its own; `encoded` as in `read`."""
         states = self.read(batch, encoded).states
         loss = self.decoder.loss(states, batch.graph, gold)
-        return loss + self.paragraph_encoder.auxiliary_loss(states, batch.graph, gold.place)
+        return loss + self.paragraph_encoder.auxiliary_loss(states, batch.graph, gold.position)
 
     def search(self, read: Read, batch: Batch, search: Search) -> list[Found]:
         """The best orders of each document."""

@@ -42,7 +42,7 @@ class Orderer:
         stored = model.calibration if calibrated else None
         self.calibration = Calibration.read(stored) if stored is not None else None
         self._parser = parser
-        self._told_of_cuts = False
+        self._warned_of_cuts = False
 
     @classmethod
     def from_pretrained(
@@ -113,7 +113,7 @@ class Orderer:
         progress: bool | None = False,
         **changes: Unpack[OrderKeywords],
     ) -> Iterator[Ordering]:
-        """Orders a stream in constant memory; results come in the order of the documents, whose place is `index`.
+        """Orders a stream in constant memory; results come in the order of the documents, whose position is `index`.
 
         `on_error="skip"` leaves out documents that cannot be read and ends with one warning that counts them.
         `progress=None` shows a bar after a second where a terminal or notebook can show one. Constraints hold for every
@@ -172,8 +172,8 @@ class Orderer:
         """What the network reads of a document; where that is not all of it, the user is told once."""
         item = self.model.preparer.item(document)
         longest = self.model.longest
-        if not self._told_of_cuts and any(len(words) >= longest for words in item.words):
-            self._told_of_cuts = True
+        if not self._warned_of_cuts and any(len(words) >= longest for words in item.words):
+            self._warned_of_cuts = True
             log.warning("The model reads %d word pieces of a sentence; the middle of longer ones is left out.", longest)
         return item
 

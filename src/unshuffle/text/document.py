@@ -65,11 +65,11 @@ class Document:
         return cls(tuple(sentences), id=id)
 
     def permuted(self, permutation: Sequence[int]) -> Document:
-        """The same document with sentence `permutation[k]` at place k."""
-        place = {old: new for new, old in enumerate(permutation)}
+        """The same document with sentence `permutation[k]` at position k."""
+        position = {old: new for new, old in enumerate(permutation)}
         mentions = self.mentions
         if mentions is not None:
-            mentions = tuple(replace(mention, sentence=place[mention.sentence]) for mention in mentions)
+            mentions = tuple(replace(mention, sentence=position[mention.sentence]) for mention in mentions)
         return replace(self, sentences=tuple(self.sentences[old] for old in permutation), mentions=mentions)
 
 

@@ -1,4 +1,4 @@
-"""What fine-tuning is told, how each kind of system is fine-tuned, and what comes of it."""
+"""What fine-tuning is asked for, how each kind of system is fine-tuned, and what comes of it."""
 
 from __future__ import annotations
 

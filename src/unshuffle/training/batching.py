@@ -24,7 +24,7 @@ def epoch_batches(items: Sequence[Item], teach: Sequence[int], size: int, seed: 
     for start in range(0, len(order), GROUP * size):
         group = sorted(order[start : start + GROUP * size], key=lambda number: _longest(items[number]))
         batches += [group[first : first + size] for first in range(0, len(group), size)]
-    return [batches[place] for place in draw.permutation(len(batches)).tolist()]
+    return [batches[number] for number in draw.permutation(len(batches)).tolist()]
 
 
 def _longest(item: Item) -> int:

@@ -25,7 +25,7 @@ from unshuffle.training.processes import divided, rank, ranks, summed
 
 def pair_truth(batch: Batch, gold: Gold) -> Tensor:
     """(pairs,) 1 where a linked pair's first sentence truly comes first, else 0."""
-    first, second = gold.place[batch.graph.pairs]
+    first, second = gold.position[batch.graph.pairs]
     truth: Tensor = (first < second).float()
     return truth
 
@@ -52,7 +52,7 @@ def training_weights(
     True ones, some of them hidden or wrong, or those that the initial classifier leaves: it has `predicted` the pairs.
     """
     config = refiner.config
-    if config.lessons == "noise":
+    if config.learns_from == "noise":
         return _corrupted(
             drawn, truth, known=config.known_weight, noise_share=noise_share, mask_share=config.mask_share
         )
@@ -191,7 +191,7 @@ def weighted_by(weights_of: Callable[[Drawn], Tensor], items: Sequence[Item], se
     """The documents, each as it was shuffled, with the weights that their links were given then."""
     by_length = sorted(range(len(items)), key=lambda number: items[number].graph.sentences)
     weighted: dict[int, Item] = {}
-    place = 0
+    done = 0
     batches = shuffled_batches(items, derived(seed, "weights") % 2**31)
     sizes = [linked_pairs(drawn.items) for drawn in batches]
     found = divided(sizes, lambda number: weights_of(batches[number]).cpu())
@@ -200,6 +200,6 @@ def weighted_by(weights_of: Callable[[Drawn], Tensor], items: Sequence[Item], se
         counts = [item.graph.pairs.shape[1] for item in drawn.items]
         for item, order, part in zip(drawn.items, drawn.orders, np.split(weights, np.cumsum(counts)[:-1]), strict=True):
             graph = replace(item.graph, weights=part).permuted(order)
-            weighted[by_length[place]] = replace(item.permuted(order), graph=graph)
-            place += 1
+            weighted[by_length[done]] = replace(item.permuted(order), graph=graph)
+            done += 1
     return [weighted[number] for number in range(len(items))]

@@ -40,7 +40,7 @@ class Drawn:
     whole: Drawn | None = None
     """What all processes together take at this step; None where there is one process."""
     first: int = 0
-    """Place in the whole of the first document here."""
+    """Number in the whole of the first document here."""
     ranks: int = 1
     idle: bool = False
     """Whether there were too few documents: the one here goes along without weight."""
@@ -53,7 +53,7 @@ class Drawn:
         """The documents of one process; all shares together are the whole."""
         if ranks == 1:
             return self
-        start, end = (len(self.items) * place // ranks for place in (rank, rank + 1))
+        start, end = (len(self.items) * number // ranks for number in (rank, rank + 1))
         idle = start == end
         if idle:
             start, end = 0, 1

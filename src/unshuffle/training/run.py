@@ -168,13 +168,13 @@ def new_fabric(out: Path, seed: int, launched: Launched | None = None, *, device
         raise MissingExtra("Training", "train") from None
     launched = launched or Launched()
     # What a batch does not touch (a refiner trained before, relations of no entity) has no gradient.
-    place = usable_device(device)
+    chosen = usable_device(device)
     # Counts and link weights are summed on the CPU, gradients where they are.
-    backend = "cpu:gloo,cuda:nccl" if place.type == "cuda" else "gloo"
+    backend = "cpu:gloo,cuda:nccl" if chosen.type == "cuda" else "gloo"
     many = DDPStrategy(process_group_backend=backend, find_unused_parameters=True)
     fabric = Fabric(
-        accelerator=place.type,
-        devices=launched.on_this_node if place.index is None else [place.index],
+        accelerator=chosen.type,
+        devices=launched.on_this_node if chosen.index is None else [chosen.index],
         num_nodes=launched.nodes,
         strategy=many if launched.ranks > 1 else "auto",
         loggers=TensorBoardLogger(str(out), name="log", version=f"seed-{seed}"),

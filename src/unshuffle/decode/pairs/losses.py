@@ -18,17 +18,17 @@ Average = Literal["document", "choice"]
 
 def future_loss(future: PairVectors, graph: GraphBatch, gold: Gold, average: Average) -> Tensor:
     """Whether the first comes after the other, over all ordered pairs."""
-    one, other = gold.place[future.pairs]
+    one, other = gold.position[future.pairs]
     return _mean(future, one > other, torch.ones_like(one, dtype=torch.bool), graph, average)
 
 
 def history_loss(history: PairVectors, distance: int, graph: GraphBatch, gold: Gold, average: Average) -> Tensor:
-    """Whether the other comes right before the first, or two places before it.
+    """Whether the other comes right before the first, or two positions before it.
 
     Per first sentence: the other at that distance and one negative, drawn by torch's global generator from the rest of
     those before it; later ones are never used.
     """
-    one, other = gold.place[history.pairs]
+    one, other = gold.position[history.pairs]
     gap = one - other
     right = gap == distance
     draw = torch.rand(len(one), device=one.device).masked_fill(right | (gap < 1), -1.0)

@@ -26,7 +26,7 @@ class GINConfig(PartConfig):
     """`windows`: one graph per window, from a classifier of ordered pairs; `links`: the document's weighted links for
     every network."""
     windows: Annotated[tuple[Annotated[int, Ge(2)], ...], MinLen(1)] = (2, 3, 5)
-    """A graph links sentences to those fewer than so many places later; NIPS: 5, 8, 15."""
+    """A graph links sentences to those fewer than so many positions later; NIPS: 5, 8, 15."""
     depths: Annotated[tuple[Annotated[int, Ge(1)], ...], MinLen(1)] = (2, 3, 5)
     """Layers of the network on each graph."""
     width: Annotated[int, Ge(1)] = 512
@@ -76,11 +76,11 @@ class GIN(ParagraphEncoder):
         documents = segment_mean(sentences, graph.document_of_sentence, graph.documents)
         return States(encoded, self.dropout(sentences), documents, windows=logits)
 
-    def auxiliary_loss(self, states: States, graph: GraphBatch, place: Tensor) -> Tensor:
-        """Loss of the window classifiers; `place`: (sentences,) place of each sentence in the true order."""
+    def auxiliary_loss(self, states: States, graph: GraphBatch, position: Tensor) -> Tensor:
+        """Loss of the window classifiers; `position`: (sentences,) position of each sentence in the true order."""
         if states.windows is None:
             return states.sentences.new_zeros(())
-        return window_loss(states.windows, graph, place, self.config.windows)
+        return window_loss(states.windows, graph, position, self.config.windows)
 
 
 class GINLayers(nn.Module):

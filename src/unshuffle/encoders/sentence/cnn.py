@@ -65,7 +65,7 @@ def _windows(words: Tensor, sentence: Tensor, size: int) -> Tensor:
     """(words, width) -> (words, size width): each word with its neighbours, zeros beyond its sentence."""
     count = len(words)
     offset = torch.arange(size, device=words.device) - (size - 1) // 2
-    place = torch.arange(count, device=words.device)[:, None] + offset  # (words, size)
-    within = place.clamp(0, count - 1)
-    outside = (place != within) | (sentence[within] != sentence[:, None])
+    position = torch.arange(count, device=words.device)[:, None] + offset  # (words, size)
+    within = position.clamp(0, count - 1)
+    outside = (position != within) | (sentence[within] != sentence[:, None])
     return words[within].masked_fill(outside[..., None], 0).flatten(1)

@@ -91,7 +91,7 @@ def _with_mentions(document: Document, rows: list[tuple[Noun, ...]]) -> Document
     if document.mentions is not None:
         return document
     found = [(noun.word, sentence, noun.role) for sentence, row in enumerate(rows) for noun in row]
-    # By word, not by place: the order of a list must not tell the order of the text.
+    # By word, not by position: the order of a list must not tell the order of the text.
     return replace(document, mentions=tuple(Mention(word, sentence, role) for word, sentence, role in sorted(found)))
 
 

@@ -41,11 +41,11 @@ def read_text(source: Source, unit: Unit = "sentence") -> Iterator[Document | Da
             group.break_with(line.error)
             continue
         pages = [""] * 2 if _RULE.fullmatch(line.text) else line.text.split("\f")
-        for place, page in enumerate(pages):
-            if place > 0 or not page.strip():
+        for position, page in enumerate(pages):
+            if position > 0 or not page.strip():
                 group.add(line, split_text("\n".join(paragraph), unit))
                 paragraph = []
-            if place > 0:
+            if position > 0:
                 yield from group.end()
             if page.strip():
                 group.touch(line)

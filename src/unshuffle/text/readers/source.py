@@ -123,9 +123,9 @@ def _unpacked(raw: BinaryIO) -> BinaryIO:
     if hasattr(raw, "peek"):
         head = raw.peek(6)[:6]
     else:
-        place = raw.tell()
+        start = raw.tell()
         head = raw.read(6)
-        raw.seek(place)
+        raw.seek(start)
     if head.startswith(_GZIP):
         return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
     return cast(BinaryIO, lzma.LZMAFile(raw)) if head.startswith(_XZ) else raw
@@ -137,15 +137,15 @@ def document(where: str, sentences: object, id: object, default_id: str) -> Docu
         raise DataError(f'{where}: the sentences are not a list. Give ["...", "..."].')
     if not sentences:
         raise DataError(f"{where}: the document has no sentence. Give at least one.")
-    for place, sentence in enumerate(sentences, start=1):
+    for position, sentence in enumerate(sentences, start=1):
         if not isinstance(sentence, str):
-            raise DataError(f"{where}: sentence {place} is not text but {_kind(sentence)}. Give strings only.")
+            raise DataError(f"{where}: sentence {position} is not text but {_kind(sentence)}. Give strings only.")
         if len(sentence) > LONGEST_SENTENCE:
-            raise DataError(f"{where}: sentence {place} {TOO_LONG}")
+            raise DataError(f"{where}: sentence {position} {TOO_LONG}")
         if not sentence.strip():
-            raise DataError(f"{where}: sentence {place} is empty. Remove it or give its text.")
+            raise DataError(f"{where}: sentence {position} is empty. Remove it or give its text.")
         if not sentence.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sentence):
-            raise DataError(f"{where}: sentence {place} holds half a character. Save the file as UTF-8.")
+            raise DataError(f"{where}: sentence {position} holds half a character. Save the file as UTF-8.")
     if sum(map(len, sentences)) > LARGEST_DOCUMENT:
         raise DataError(f"{where}: {TOO_LARGE}")
     return Document.from_sentences(sentences, id=_id(where, id, default_id))
