@@ -10,8 +10,7 @@ from torch import Tensor
 from tests.decode.paragraphs import ENCODED, WIDTH, Paragraph, batch, decoder, graph_of, paragraphs, random_orders
 from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.future_history import FutureHistoryConfig
-from unshuffle.decode.pairs.losses import future_loss, history_loss
-from unshuffle.decode.pairs.vectors import PairVectors
+from unshuffle.decode.pairs.vectors import PairVectors, future_loss, history_loss
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import ordered_pairs
 

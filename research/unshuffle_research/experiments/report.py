@@ -28,7 +28,7 @@ def write_sheet(sheet: Sheet, name: str, settings: Settings, folder: Path, *, mi
     described = {
         "experiment": name,
         "title": settings.title,
-        "place": settings.position,
+        "place": settings.place,
         "question": settings.question,
         "dataset": sheet.dataset,
         "subtitle": sheet.subtitle,

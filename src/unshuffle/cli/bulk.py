@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.bulk.engines import Engine
+from unshuffle.bulk.order_files import Engine
 from unshuffle.cli.options import KeepIfUnsure, ModelName, ParserName
 from unshuffle.errors import MissingExtra
 

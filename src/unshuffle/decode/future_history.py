@@ -12,8 +12,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from unshuffle.decode.contracts import GivenOrders, Gold, decoders
-from unshuffle.decode.pairs.losses import Average, future_loss, history_loss
-from unshuffle.decode.pairs.vectors import MODULES, EncodedPairs, PairNetworks, PairVectors
+from unshuffle.decode.pairs.vectors import (
+    MODULES,
+    Average,
+    EncodedPairs,
+    PairNetworks,
+    PairVectors,
+    future_loss,
+    history_loss,
+)
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
 from unshuffle.decode.search import TensorPrefix, select_sentences
 from unshuffle.encoders.contracts import States

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from unshuffle.decode.contracts import decoders
 from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, position_codes
-from unshuffle.decode.transformer.generator import Generator, GeneratorMemory
-from unshuffle.decode.transformer.prefix_memory import PrefixMemory
+from unshuffle.decode.transformer.generator import Generator, GeneratorMemory, PrefixMemory
 from unshuffle.decode.transformer.pretrained import PretrainedMemory, decoder_architecture, load_decoder
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError

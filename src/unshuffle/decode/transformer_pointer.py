@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 from unshuffle.decode.contracts import decoders
 from unshuffle.decode.transformer.blocks import FusedBlock, PrefixDecoder, position_codes
-from unshuffle.decode.transformer.generator import Generator
-from unshuffle.decode.transformer.prefix_memory import PrefixMemory
+from unshuffle.decode.transformer.generator import Generator, PrefixMemory
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.segments import pad_documents, sentence_mask

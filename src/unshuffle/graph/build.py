@@ -14,7 +14,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from unshuffle.errors import DataError
-from unshuffle.graph.relations import Relatedness, no_relations
+from unshuffle.graph.relations import NO_RELATIONS, Relatedness
 from unshuffle.storage.files import Read, write_text
 from unshuffle.text.document import Document, Mention
 
@@ -160,7 +160,7 @@ def build_graph(
     config: GraphConfig,
     *,
     vocabulary: EntityVocabulary | None = None,
-    relatedness: Relatedness = no_relations,
+    relatedness: Relatedness | None = None,
 ) -> Graph:
     """The graph of a document whose mentions are known; entities are numbered by word, never by where they occur."""
     entities = entities_of(document, config.entities, vocabulary)
@@ -178,7 +178,7 @@ def build_graph(
         occurs = np.zeros((size, len(words)), np.float32)
         occurs[table[:, 1], table[:, 0]] = 1
         linked = np.triu(occurs @ occurs.T > 0, 1)
-    related = relatedness(words)
+    related = NO_RELATIONS if relatedness is None else relatedness(words)
     return Graph(
         sentences=size,
         words=words,

@@ -1,10 +1,10 @@
-"""Documents to items: tokenised, their graph built, ready to be collated."""
+"""Documents to items: tokenised, their graph built, ready to be collated, as many at a time as memory holds."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unshuffle.errors import ConfigError
 from unshuffle.graph.build import EntityVocabulary, Graph, GraphConfig, build_graph
-from unshuffle.graph.relations import FileRelatedness, Relatedness, Saved, VectorRelatedness, no_relations
+from unshuffle.graph.relations import FileRelatedness, Relatedness, Saved, VectorRelatedness
 from unshuffle.graph.topics import TopicModel
 from unshuffle.storage.files import Read, write_text
 from unshuffle.text.document import Document
@@ -22,6 +22,14 @@ from unshuffle.text.vectors import Vectors, load_vectors
 
 TOKENIZER, ENTITIES, TOPICS = "tokenizer.json", "entities.txt", "topics"
 """What a model folder keeps of a preparer; the last is a folder in it."""
+DOCUMENTS = 256
+"""Documents that are held at a time, to put those of like length into one batch."""
+PAIRS = 250_000
+"""Ordered pairs of sentences in one window; results hold a number for each, and 500 sentences have as many."""
+CELLS = 20_000
+"""Ordered pairs in one batch: the memory of encoders and search grows with them."""
+WORDS = 20_000
+"""Words in one batch: a word encoder keeps about 15 kB for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +60,13 @@ def _vectors(source: str) -> Vectors:
 
 def relatedness_of(
     config: GraphConfig, vectors: str, words: Iterable[str] | None = None, *, read: Read | None = None
-) -> Relatedness:
+) -> Relatedness | None:
     """Word vectors above a threshold, a file of pairs, or nothing.
 
     `words`: the only ones that can be related; `read` gives the bytes of files that are not the package's.
     """
     if config.relations == "none":
-        return no_relations
+        return None
     if config.relations == "vectors":
         shipped = vectors == "default"
         known = _vectors(vectors) if read is None or shipped else load_vectors(vectors, read=read)
@@ -76,7 +84,8 @@ class Preparer:
     tokenizer: Tokenizer
     config: GraphConfig
     entities: EntityVocabulary | None = None
-    relatedness: Relatedness = field(default=no_relations)
+    relatedness: Relatedness | None = None
+    """Which entities are related; None where none are."""
     topics: TopicModel | None = None
     spans: bool = False
     """Whether to find the word pieces of each mention, for encoders whose entities are contextual."""
@@ -90,7 +99,7 @@ class Preparer:
             files.append(ENTITIES)
         if self.topics is not None:
             files += [f"{TOPICS}/{name}" for name in self.topics.save(folder / TOPICS)]
-        related = self.relatedness.save(folder)
+        related = Saved() if self.relatedness is None else self.relatedness.save(folder)
         return Saved((*files, *related.files), related.changes)
 
     def items(self, documents: Iterable[Document]) -> Iterator[Item]:
@@ -123,3 +132,37 @@ def _spans(document: Document, graph: Graph, encoded: list[EncodedSentence]) -> 
                 if found.start() <= start < end <= found.end():
                     rows.append((mention, position))
     return np.array(rows, np.int64).reshape(-1, 2).T.copy()
+
+
+def windows(documents: Iterable[tuple[int, Document]]) -> Iterator[list[tuple[int, Document]]]:
+    """Numbered documents in groups small enough to be held whole together with their results."""
+    window: list[tuple[int, Document]] = []
+    pairs = 0
+    for number, document in documents:
+        square = len(document.sentences) ** 2
+        if window and (len(window) == DOCUMENTS or pairs + square > PAIRS):
+            yield window
+            window, pairs = [], 0
+        window.append((number, document))
+        pairs += square
+    if window:
+        yield window
+
+
+def batches(items: Sequence[Item], most: int) -> Iterator[list[int]]:
+    """Numbers of documents of like length, at most `most` at a time and fewer where they are long."""
+    sizes = [item.graph.sentences for item in items]
+    words = [sum(map(len, item.words)) for item in items]
+    by_length = sorted(range(len(items)), key=lambda number: (sizes[number], words[number]))
+    start = 0
+    while start < len(by_length):
+        end = min(start + most, len(by_length))
+        while end - start > 1 and not _fits(by_length[start:end], sizes, words):
+            end = start + (end - start) // 2
+        yield by_length[start:end]
+        start = end
+
+
+def _fits(numbers: Sequence[int], sizes: Sequence[int], words: Sequence[int]) -> bool:
+    cells = len(numbers) * sizes[numbers[-1]] ** 2
+    return cells <= CELLS and sum(words[number] for number in numbers) <= WORDS

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from unshuffle.errors import ConfigError
-from unshuffle.graph.prepare import Item
+from unshuffle.graph.prepare import Item, batches, windows
 from unshuffle.machine import shown
 from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.search.allowed import allowed_orders
@@ -20,7 +20,6 @@ from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
 from unshuffle.system.loading import Precision, RuntimeName, load
 from unshuffle.system.options import OrderKeywords, OrderOptions
-from unshuffle.system.stream import batches, windows
 from unshuffle.text.document import Document, DocumentLike, OnError, Role, document_of, numbered
 from unshuffle.text.parsing.mentions import Parser, load_parser
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Ge, Gt, Le
 
-from unshuffle.system.config import SystemConfig
+if TYPE_CHECKING:
+    from unshuffle.system.config import SystemConfig
 
 SHORTEST = 0.02
 """Minutes; a limit of 0 would mean none."""

@@ -17,9 +17,9 @@ from unshuffle.graph.batch import Batch, collate
 from unshuffle.graph.prepare import Item
 from unshuffle.machine import Precision, computing
 from unshuffle.seeds import derived
-from unshuffle.training.batching import epoch_batches
 from unshuffle.training.checkpoint import Checkpoint, Position, load_trained, trained_state
 from unshuffle.training.config import TrainingConfig
+from unshuffle.training.corpus import epoch_batches
 from unshuffle.training.optimizers import build_optimizer, rate
 from unshuffle.training.processes import agreed, leads, rank, ranks, summed
 
