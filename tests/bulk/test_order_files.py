@@ -13,6 +13,7 @@ from pyarrow import parquet
 from tests.bulk.corpus import assert_answers, assert_each_once, records, rows_in, write_jsonl, write_parquet
 from tests.fixtures.tiny import TEXTS
 from unshuffle.bulk.order_files import BulkReport, order_files
+from unshuffle.bulk.parts import stem_of
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.system.orderer import Orderer
 
@@ -149,3 +150,10 @@ def test_wrong_requests_are_one_line(tmp_path: Path, out: Path, model: str) -> N
     ordered([file], out, model)
     with pytest.raises(ConfigError, match="begun with other settings"):
         ordered([file], out, model, beam=3)
+
+
+@pytest.mark.parametrize("name", ["a" * 249, "\U0001f600" * 62, "..", "...", "-rf", "~", "a\nb", "%2e%2e%2f", "\udcff"])
+def test_names_of_output_files_lead_nowhere_else_and_are_never_too_long(name: str) -> None:
+    stem = stem_of(Path("folder") / f"{name}.jsonl")
+    assert "/" not in stem and not stem.startswith(".") and len(stem.encode()) < 200
+    assert stem != stem_of(Path("other") / f"{name}.jsonl")
