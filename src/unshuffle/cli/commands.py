@@ -27,7 +27,11 @@ PANELS = {
         "exercise": "exercise:exercise",
     },
     "Train": {"systems": "systems:systems", "train": "train:train", "fine-tune": "fine_tune:fine_tune"},
-    "Measure": {"evaluate": "evaluate:evaluate", "calibrate": "calibrate:calibrate"},
+    "Measure": {
+        "evaluate": "evaluate:evaluate",
+        "compare": "compare:compare",
+        "calibrate": "calibrate:calibrate",
+    },
     "Serve": {"serve": "serve:serve"},
 }
 """The package's own commands as the help groups them."""

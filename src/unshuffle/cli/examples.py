@@ -36,6 +36,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "unshuffle evaluate test.jsonl --model my-model",
         "unshuffle evaluate --predictions results/my-model.orders.jsonl.gz",
     ),
+    "compare": (
+        "unshuffle compare default my-model test.jsonl --plot compared.svg",
+        "unshuffle compare first.orders.jsonl.gz second.orders.jsonl.gz --format json",
+    ),
     "calibrate": (
         "unshuffle calibrate valid.jsonl --model my-model",
         "unshuffle calibrate news.jsonl stories.jsonl --model my-model --plot reliability.svg",
