@@ -35,7 +35,6 @@ def test_nodes_of_one_source_stay_in_the_order_of_their_positions(model: str, se
 
 
 def test_it_follows_a_retriever_in_a_query_engine(model: str, sentences: list[str], expected: tuple[int, ...]) -> None:
-    from llama_index.core import get_response_synthesizer
     from llama_index.core.llms import MockLLM
     from llama_index.core.query_engine import RetrieverQueryEngine
     from llama_index.core.retrievers import BaseRetriever
@@ -44,10 +43,9 @@ def test_it_follows_a_retriever_in_a_query_engine(model: str, sentences: list[st
         def _retrieve(self, query_bundle: schema.QueryBundle) -> list[schema.NodeWithScore]:
             return [schema.NodeWithScore(node=schema.TextNode(text=text), score=0.5) for text in sentences]
 
-    engine = RetrieverQueryEngine(
-        Everything(),
-        get_response_synthesizer(llm=MockLLM(), response_mode="no_text"),
-        node_postprocessors=[CoherentOrderPostprocessor(model=model)],
+    step = CoherentOrderPostprocessor(model=model)
+    engine = RetrieverQueryEngine.from_args(
+        Everything(), llm=MockLLM(), response_mode="compact", node_postprocessors=[step]
     )
     found = engine.query("what happened?").source_nodes
     assert [node.node.get_content() for node in found] == [sentences[place] for place in expected]
