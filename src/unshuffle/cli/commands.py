@@ -32,7 +32,7 @@ PANELS = {
         "compare": "compare:compare",
         "calibrate": "calibrate:calibrate",
     },
-    "Serve": {"serve": "serve:serve"},
+    "Serve": {"serve": "serve:serve", "mcp": "mcp:mcp"},
 }
 """The package's own commands as the help groups them."""
 OWN = {

@@ -48,6 +48,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "unshuffle serve",
         "UNSHUFFLE_TOKEN=secret unshuffle serve --host 0.0.0.0 --port 80 --model my-model",
     ),
+    "mcp": ("unshuffle mcp", "unshuffle mcp --model my-model --limit sentences=30"),
 }
 
 

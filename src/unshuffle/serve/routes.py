@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from unshuffle.errors import DataError
-from unshuffle.exercises.exercise import label
+from unshuffle.exercises.exercise import ExerciseOptions, label
 from unshuffle.exercises.make import exercise_steps
 from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
@@ -141,7 +141,8 @@ class Routes:
         check_document_cost(order_cost(text.sentences), self.limits)
         advice = f"Send fewer or shorter sentences{', or set mend to false' if asked.mend else ''}."
         check_request_cost(cost, self.limits, advice)
-        steps = exercise_steps(self.model, text.sentences, seed=asked.seed, margin=asked.margin, mend=asked.mend)
+        options = ExerciseOptions(seed=asked.seed, margin=asked.margin, mend=asked.mend)
+        steps = exercise_steps(self.model, text.sentences, options)
         (made,) = await self.batcher.run(steps, cost)
         labels = [label(item) for item in range(len(made.items))]
         return answer({**made.to_json(), "labels": labels, "warnings": text.warnings})
