@@ -45,7 +45,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "unshuffle calibrate news.jsonl stories.jsonl --model my-model --plot reliability.svg",
     ),
     "serve": (
-        "unshuffle serve",
+        "unshuffle serve --compare my-model",
         "UNSHUFFLE_TOKEN=secret unshuffle serve --host 0.0.0.0 --port 80 --model my-model",
     ),
     "mcp": ("unshuffle mcp", "unshuffle mcp --model my-model --limit sentences=30"),

@@ -138,7 +138,7 @@ class SplitAnswer(BaseModel):
 
 
 class ModelsAnswer(BaseModel):
-    """The model that answers, and what a request may hold."""
+    """The models, first the one that answers where none is named, and what a request may hold."""
 
     models: list[dict[str, Any]]
     limits: dict[str, int]
