@@ -25,7 +25,7 @@ def test_score_speaks_to_people_and_to_programs(run: Run, model: Path) -> None:
     text = run("score", "-m", model, stdin=STORY).out
     assert "% of other orders" in text and re.search(r"3 → 4\s+[01]\.\d\d", text)
     found = json.loads(run("score", "-m", model, "-f", "json", stdin=STORY).out)
-    assert {"id", "probability", "log_probability", "percentile", "transitions", "moves"} == set(found)
+    assert {"id", "probability", "log_probability", "percentile", "verdict", "transitions", "moves"} == set(found)
     assert len(found["transitions"]) == 3
     assert "no other order" in run("score", "-m", model, stdin=STORIES[0][0]).out
     paragraphs = run("score", "-m", model, "--unit", "paragraph", stdin="\n\n".join(reversed(STORIES[0]))).out
