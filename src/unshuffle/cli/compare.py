@@ -55,7 +55,7 @@ def compare(
     if form is Form.json:
         typer.echo(json.dumps(found.to_json(), ensure_ascii=False))
         return
-    from unshuffle.cli.tables import write_table
+    from unshuffle.cli.terminal import write_table
 
     titles = [found.first, found.second, "difference", "95 % interval", "p"]
     rows = [[name, *_cells(one)] for name, one in found.measures.items()]
@@ -66,7 +66,7 @@ def compare(
 
 def _check(first: str, second: str, file: Path | None) -> None:
     """What is wrong with the names is told before anything takes time."""
-    from unshuffle.system.description import find_folder
+    from unshuffle.system.loading import find_folder
 
     for name in (first, second):
         if Path(name).is_file():
@@ -94,8 +94,8 @@ def _predictions(
         from unshuffle.evaluation.results import read_predictions
 
         return list(read_predictions(Path(name)))
-    from unshuffle.cli.models import load_orderer
-    from unshuffle.cli.progress import counted
+    from unshuffle.cli.reading import load_orderer
+    from unshuffle.cli.terminal import counted
     from unshuffle.evaluation.predict import predict
 
     def total() -> int:
@@ -121,7 +121,7 @@ def _names(first: str, second: str) -> tuple[str, str]:
 
 
 def _cells(one: Difference) -> list[str]:
-    from unshuffle.cli.tables import between
+    from unshuffle.cli.terminal import between
 
     p = "< 0.001" if one.gain.p_value < 0.001 else f"{one.gain.p_value:.3f}"
     star = " *" if one.certain else ""

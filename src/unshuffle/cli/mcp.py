@@ -25,7 +25,7 @@ def mcp(
     Meant to be started by the program that holds the agent: name this command in its list of servers.
     """
     limits = read_limits(limit or [])
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
     from unshuffle.serve.mcp import make_mcp_server  # before the model is loaded: it may not be installed
 
     make_mcp_server(load_orderer(model, device=device), limits).run("stdio")

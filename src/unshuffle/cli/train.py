@@ -40,11 +40,9 @@ def train(
         import torch
     except ModuleNotFoundError:
         raise MissingExtra("Training", "train") from None
-    from unshuffle.cli.bars import StageBars
-    from unshuffle.cli.progress import spinner
-    from unshuffle.cli.tables import write_figures
+    from unshuffle.cli.terminal import StageBars, spinner, write_figures
     from unshuffle.evaluation.results import read_predictions
-    from unshuffle.machine.memory import keep_memory
+    from unshuffle.machine import keep_memory
     from unshuffle.parts.registry import validated
     from unshuffle.system.rows import load_row
     from unshuffle.training.config import TrainingConfig

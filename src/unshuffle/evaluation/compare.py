@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unshuffle.errors import DataError, MissingExtra
-from unshuffle.evaluation.intervals import gains, intervals
-from unshuffle.evaluation.predict import Prediction
+from unshuffle.evaluation.predict import Prediction, gains, intervals
 from unshuffle.evaluation.reliability import check_picture, save_picture
 from unshuffle.metrics.bootstrap import Comparison
 
@@ -100,21 +99,21 @@ def write_comparison(found: Compared, path: Path) -> None:
         raise MissingExtra("A picture of a comparison", "plot") from None
     figure = Figure(figsize=(10, 4.4), layout="constrained")
     gain, length = figure.subplots(1, 2, width_ratios=(1, 1.1))
-    for place, one in enumerate(found.measures.values()):
+    for row, one in enumerate(found.measures.values()):
         color = "#1b6ca8" if one.certain else "#8b97a3"
-        gain.plot([one.gain.lower, one.gain.upper], [place, place], color=color, lw=2)
-        gain.plot(one.gain.difference, place, "o", color=color, ms=5)
+        gain.plot([one.gain.lower, one.gain.upper], [row, row], color=color, lw=2)
+        gain.plot(one.gain.difference, row, "o", color=color, ms=5)
     gain.axvline(0, color="#a9b3bd", lw=1, ls="--")
     gain.set_yticks(range(len(found.measures)), list(found.measures), fontsize=9)
     gain.invert_yaxis()
     gain.set_xlabel(f"{found.second} less {found.first}, with 95 % interval (grey: could be none)", fontsize=9)
-    places = range(len(found.lengths))
+    columns = range(len(found.lengths))
     for color, name, values in (
         ("#d1495b", found.first, [group.tau.first for group in found.lengths]),
         ("#1b6ca8", found.second, [group.tau.second for group in found.lengths]),
     ):
-        length.plot(places, values, "o-", color=color, lw=1.4, ms=5, label=name)
-    length.set_xticks(places, [f"{group.name}\n({group.documents})" for group in found.lengths], fontsize=9)
+        length.plot(columns, values, "o-", color=color, lw=1.4, ms=5, label=name)
+    length.set_xticks(columns, [f"{group.name}\n({group.documents})" for group in found.lengths], fontsize=9)
     length.set_xlabel("sentences (documents)", fontsize=9)
     length.set_ylabel("tau", fontsize=9)
     length.legend(fontsize=9, frameon=False)

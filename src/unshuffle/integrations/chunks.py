@@ -41,19 +41,19 @@ class ChunkOrderer:
     def order(self, texts: Sequence[str | None], metadata: Sequence[Mapping[str, Any] | None]) -> list[int]:
         """Indices of the chunks in reading order; those without text come last."""
         settings = self.settings
-        given = [place for place, text in enumerate(texts) if text and text.strip()]
-        rest = [place for place in range(len(texts)) if place not in set(given)]
+        given = [index for index, text in enumerate(texts) if text and text.strip()]
+        rest = [index for index in range(len(texts)) if index not in set(given)]
         if len(given) < 2:
             return [*given, *rest]
         options: dict[str, Any] = {"n_best": 1, **settings.options}
         if settings.source_key is not None:
-            sources = [_entry(metadata[place], settings.source_key) for place in given]
+            sources = [_entry(metadata[index], settings.source_key) for index in given]
             if settings.position_key is not None:
-                positions = [_entry(metadata[place], settings.position_key) for place in given]
+                positions = [_entry(metadata[index], settings.position_key) for index in given]
                 given, sources = _sorted_within(given, sources, positions)
             options["constraints"] = Constraints(within_source=sources)
-        found = self._orderer.order([str(texts[place]) for place in given], **options)
-        return [*(given[place] for place in found.order), *rest]
+        found = self._orderer.order([str(texts[index]) for index in given], **options)
+        return [*(given[index] for index in found.order), *rest]
 
 
 def _entry(metadata: Mapping[str, Any] | None, key: str) -> Any:

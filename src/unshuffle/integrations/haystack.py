@@ -68,4 +68,4 @@ class CoherentOrderRanker:
         self.warm_up()
         assert self._chunks is not None
         order = self._chunks.order([one.content for one in documents], [one.meta for one in documents])
-        return {"documents": [documents[place] for place in order]}
+        return {"documents": [documents[index] for index in order]}

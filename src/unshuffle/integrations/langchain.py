@@ -50,4 +50,4 @@ class CoherentOrder(Runnable[Sequence[Document], list[Document]], BaseDocumentTr
 
     def _ordered(self, documents: Sequence[Document]) -> list[Document]:
         texts = [document.page_content for document in documents]
-        return [documents[place] for place in self._chunks.order(texts, [one.metadata for one in documents])]
+        return [documents[index] for index in self._chunks.order(texts, [one.metadata for one in documents])]

@@ -47,4 +47,4 @@ class CoherentOrderPostprocessor(BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
-        return [nodes[place] for place in self._chunks.order(texts, [node.node.metadata for node in nodes])]
+        return [nodes[index] for index in self._chunks.order(texts, [node.node.metadata for node in nodes])]

@@ -70,7 +70,9 @@ class Routes:
         self.model = model
         self.others = {other.name: other for other in others}
         if len({model.name, *self.others}) <= len(others):
-            raise ConfigError(f"--compare: two models are called '{model.name}'. Change the name in the config.json of one.")
+            raise ConfigError(
+                f"--compare: two models are called '{model.name}'. Change the name in the config.json of one."
+            )
         self.batcher = batcher
         self.limits = settings.limits
         self.router = APIRouter(prefix="/v1", route_class=StrictRoute, responses=PROBLEMS)
