@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -14,7 +14,7 @@ from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.search.allowed import allowed_orders
 from unshuffle.search.contracts import Search
 from unshuffle.steps import Steps, finish
-from unshuffle.system.assemble import assembled, finished
+from unshuffle.system.assemble import JUDGES, assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
 from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
@@ -93,6 +93,10 @@ class Orderer:
             "calibrated": self.calibration is not None,
             "card": self.model.card,
         }
+
+    def pieces(self, sentences: Sequence[str]) -> list[int]:
+        """How many words or word pieces of each sentence the model reads."""
+        return [len(encoded.ids) for encoded in self.model.preparer.tokenizer.encode(sentences)]
 
     def order(
         self, sentences: DocumentLike, options: OrderOptions | None = None, **changes: Unpack[OrderKeywords]
@@ -188,9 +192,11 @@ class Orderer:
         width = options.width
         reading = self.model.read(items)
         found = reading.search(Search(beam=width, keep=width, allowed=allowed))
+        # If each search judged itself, confidence would rise as the beam gets narrower and finds less that disagrees.
+        judges = found if width == JUDGES else reading.search(Search(beam=JUDGES, keep=JUDGES, allowed=allowed))
         return [
-            assembled(item, best, rounds, n_best=options.n_best, calibration=self.calibration)
-            for item, best, rounds in zip(items, found, reading.rounds(), strict=True)
+            assembled(item, best, others, rounds, n_best=options.n_best, calibration=self.calibration)
+            for item, best, others, rounds in zip(items, found, judges, reading.rounds(), strict=True)
         ]
 
 
