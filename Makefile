@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS := train,parse,parquet,bert,plot,topics,exercises,serve
-TEST_EXTRAS := $(EXTRAS),sklearn,hub-data,langchain,llama-index,ray,dev
+TEST_EXTRAS := $(EXTRAS),sklearn,hub-data,langchain,llama-index,haystack,mcp,ray,dev
 SPARK_EXTRAS := $(TEST_EXTRAS),spark
 WORKERS ?= 2
 PYTEST_ARGS ?= -m "not slow"
@@ -43,10 +43,10 @@ TESTING := $(VENV)/.testing
 SPARK := $(VENV)/.spark
 BROWSER := $(VENV)/.browser
 
-.PHONY: help setup demo test test-all lint types flow pytest format bench faults fuzz soak lock audit docs clean
+.PHONY: help setup demo test test-all lint types flow pytest format bench faults fuzz soak lock audit docs notebooks clean
 
 help: ## Print this table
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(RUNNING) ## Make .venv with the product and the laboratory (research/)
 
@@ -108,6 +108,9 @@ docs: $(CREATED) ## Build the documentation into site/
 	$(OWN)
 	$(BIN)/zensical build
 	find research/results -name '*.svg' | tar -cf - -T - | tar -xf - -C site  # plots that pages show
+
+notebooks: $(TESTING) ## Run the notebooks of docs/ and write what they show
+	$(BIN)/jupyter execute --inplace docs/notebooks/*.ipynb
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist site fuzz-findings .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage

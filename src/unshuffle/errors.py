@@ -26,4 +26,4 @@ class MissingExtra(UnshuffleError):
     """A capability was asked for whose packages are not installed."""
 
     def __init__(self, capability: str, extra: str) -> None:
-        super().__init__(f"{capability} needs the '{extra}' extra: pip install 'unshuffle[{extra}]'.")
+        super().__init__(f"{capability} needs the '{extra}' extra. In the checkout: pip install '.[{extra}]'.")

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from unshuffle.errors import ConfigError
@@ -155,7 +156,10 @@ def shown(results: Iterator[Result], source: object, wanted: bool | None, *, uni
     """Passes results on under a bar; `wanted=None` shows one only on a terminal or in a notebook."""
     if wanted is False or (wanted is None and not _can_be_seen()):
         return results
-    from tqdm.auto import tqdm
+    if "ipykernel" in sys.modules and find_spec("ipywidgets") is not None:
+        from tqdm.notebook import tqdm
+    else:  # tqdm.auto would warn about missing widgets in the middle of the answers
+        from tqdm.std import tqdm
 
     total = len(source) if isinstance(source, Sized) else None
     return iter(tqdm(results, total=total, unit=unit, delay=0 if wanted else DELAY, leave=False))

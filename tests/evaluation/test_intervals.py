@@ -1,5 +1,7 @@
 """Intervals of figures and of gains, over documents."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
@@ -22,8 +24,9 @@ def test_every_interval_lies_around_the_figure_itself() -> None:
     given = predictions(1)
     mean, bands = figures(given).mean, intervals(given)
     assert set(bands) == set(MEASURES)
+    figure = asdict(mean) | {f"within{distance}": share for distance, share in enumerate(mean.within, 1)}
     for name, band in bands.items():
-        assert band.value == pytest.approx(getattr(mean, name))
+        assert band.value == pytest.approx(figure[name])
         assert band.lower < band.value < band.upper
     assert intervals(given) == bands
 

@@ -31,7 +31,7 @@ def fake_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def served(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     seen: list[Any] = []
     monkeypatch.setattr(unshuffle.serve.run, "listen", lambda _: [])
-    monkeypatch.setattr(unshuffle.serve.run, "run", lambda _, settings, sockets: seen.append(settings))
+    monkeypatch.setattr(unshuffle.serve.run, "run", lambda _, settings, sockets, others: seen.append(settings))
     return seen
 
 

@@ -30,12 +30,11 @@ def order_files(
     """Put the sentences of every row of large files in order; bad rows go to a table of errors."""
     from unshuffle.cli.terminal import Pace, spinner
 
-    try:
-        from unshuffle.bulk.order_files import order_files as run
-    except ModuleNotFoundError as error:
-        if error.name != "pyarrow":
-            raise
+    try:  # at once: in the processes that do the work it would look like a crash
+        import pyarrow  # noqa: F401
+    except ModuleNotFoundError:
         raise MissingExtra("Bulk work", "parquet") from None
+    from unshuffle.bulk.order_files import order_files as run
     from unshuffle.system.options import read_threshold
 
     with spinner("Ordering") as status:

@@ -29,8 +29,12 @@ PANELS = {
         "exercise": "exercise:exercise",
     },
     "Train": {"systems": "systems:systems", "train": "train:train", "fine-tune": "fine_tune:fine_tune"},
-    "Measure": {"evaluate": "evaluate:evaluate", "calibrate": "calibrate:calibrate"},
-    "Serve": {"serve": "serve:serve"},
+    "Measure": {
+        "evaluate": "evaluate:evaluate",
+        "compare": "compare:compare",
+        "calibrate": "calibrate:calibrate",
+    },
+    "Serve": {"serve": "serve:serve", "mcp": "mcp:mcp"},
 }
 """The package's own commands as the help groups them."""
 OWN = {
@@ -73,14 +77,19 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "unshuffle evaluate test.jsonl --model my-model",
         "unshuffle evaluate --predictions results/my-model.orders.jsonl.gz",
     ),
+    "compare": (
+        "unshuffle compare default my-model test.jsonl --plot compared.svg",
+        "unshuffle compare first.orders.jsonl.gz second.orders.jsonl.gz --format json",
+    ),
     "calibrate": (
         "unshuffle calibrate valid.jsonl --model my-model",
         "unshuffle calibrate news.jsonl stories.jsonl --model my-model --plot reliability.svg",
     ),
     "serve": (
-        "unshuffle serve",
+        "unshuffle serve --compare my-model",
         "UNSHUFFLE_TOKEN=secret unshuffle serve --host 0.0.0.0 --port 80 --model my-model",
     ),
+    "mcp": ("unshuffle mcp", "unshuffle mcp --model my-model --limit sentences=30"),
 }
 NAMES: dict[Any, str] = {str: "TEXT", Path: "PATH", int: "NUMBER", float: "NUMBER"}
 

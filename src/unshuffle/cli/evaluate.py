@@ -24,6 +24,9 @@ def evaluate(
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Documents in their true order.")] = None,
     model: ModelName = "default",
     predictions: Annotated[Path | None, typer.Option(help="Score these predictions; no model is run.")] = None,
+    orders: Annotated[
+        Path | None, typer.Option(help="Write the orders to this file, for --predictions and `compare`.")
+    ] = None,
     shuffles: Annotated[int, typer.Option(min=1, help="How often each document is shuffled and ordered.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the shuffles.")] = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search.")] = None,
@@ -68,4 +71,9 @@ def evaluate(
         beam=beam,
         watch=lambda orderings: counted(orderings, "Ordering", lambda: shuffles * len(given)),
     )
-    write_figures(list(found), form.value)
+    made = list(found)
+    if orders is not None:
+        from unshuffle.evaluation.results import write_predictions
+
+        write_predictions(orders, made)
+    write_figures(made, form.value)

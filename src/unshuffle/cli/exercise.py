@@ -50,6 +50,7 @@ def exercise(
     """
     from unshuffle.cli.reading import CommandInput
     from unshuffle.cli.terminal import spinner, write_bytes
+    from unshuffle.exercises.exercise import ExerciseOptions
     from unshuffle.exercises.formats.write import written
     from unshuffle.exercises.make import make_exercises
     from unshuffle.exercises.sheet import Booklet
@@ -66,12 +67,10 @@ def exercise(
     from unshuffle.cli.reading import load_orderer
 
     orderer = load_orderer(model, device=device)
-    kept = [number - 1 for number in keep or ()]
+    kept = tuple(number - 1 for number in keep or ())
+    options = ExerciseOptions(count=count, seed=seed, margin=margin, mend=mend, keep=kept)
     with spinner("Making exercises"):
-        made = [
-            make_exercises(orderer, one.sentences, count=count, seed=seed, margin=margin, mend=mend, keep=kept)
-            for one in documents
-        ]
+        made = [make_exercises(orderer, one.sentences, options) for one in documents]
     booklet = Booklet(tuple(sheet for sheets in made for sheet in sheets), title, key=key is None)
     write_bytes(written(booklet, format), out)
     if key is not None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from unshuffle.cli.options import Device, Form, InputFormat, OutputForm, ParserName, PrecisionChoice, PrecisionName
-from unshuffle.errors import ConfigError, DataError
+from unshuffle.errors import ConfigError, DataError, MissingExtra
 
 SHOWN = ("tau", "pmr", "acc_micro", "acc_macro")
 
@@ -50,8 +50,10 @@ def fine_tune(
             raise DataError(f"{named}: it holds no document. Give at least one.")
     if results is not None and test is None:
         raise ConfigError("fine-tune: results are those of test documents. Say --test FILE.")
-    import torch
-
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise MissingExtra("Training", "train") from None
     from unshuffle.cli.terminal import StageBars
     from unshuffle.machine import keep_memory
     from unshuffle.training.adaptation import FineTuning

@@ -53,7 +53,8 @@ def graph(
         orderer = Orderer(orderer.model, parser=load_parser(found))
         if found == "rules":
             typer.echo(
-                "unshuffle: shared words by rule. For nouns and roles: pip install 'unshuffle[parse]'.", err=True
+                "unshuffle: shared words by rule. For nouns and roles: pip install '.[parse]'.",
+                err=True,
             )
     with spinner("Drawing"):
         (document,) = orderer.parser.mentions(documents)

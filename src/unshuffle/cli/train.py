@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from unshuffle.cli.options import Device, PrecisionChoice, PrecisionName
+from unshuffle.errors import DataError, MissingExtra
 
 
 def train(
@@ -35,10 +36,11 @@ def train(
     """Train a system on documents in their true order, and report its figures on the test file."""
     import time
 
-    import torch
-
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise MissingExtra("Training", "train") from None
     from unshuffle.cli.terminal import StageBars, spinner, write_figures
-    from unshuffle.errors import DataError
     from unshuffle.evaluation.results import read_predictions
     from unshuffle.machine import keep_memory
     from unshuffle.parts.registry import validated

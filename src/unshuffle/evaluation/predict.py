@@ -86,35 +86,40 @@ class Measure:
     """A measure's value for one document, in percent, and what the document counts."""
 
     value: Callable[[Tally], float]
-    by_sentence: bool = False
-    """Whether long documents count more."""
+    weight: Callable[[Tally], int] = lambda one: 1
+    """How much a document counts; one that counts nothing is left out."""
+
+
+def _sentences(one: Tally) -> int:
+    return one.sentences
 
 
 MEASURES: Mapping[str, Measure] = {
     "tau": Measure(lambda one: 100 * one.tau),
     "pmr": Measure(lambda one: 100 * one.perfect),
-    "acc_micro": Measure(lambda one: 100 * one.accuracy, by_sentence=True),
+    "acc_micro": Measure(lambda one: 100 * one.accuracy, _sentences),
     "acc_macro": Measure(lambda one: 100 * one.accuracy),
     "head": Measure(lambda one: 100 * one.head),
     "tail": Measure(lambda one: 100 * one.tail),
-    "lcs_micro": Measure(lambda one: 100 * one.common_share, by_sentence=True),
+    "lcs_micro": Measure(lambda one: 100 * one.common_share, _sentences),
     "lcs_macro": Measure(lambda one: 100 * one.common_share),
+    "within1": Measure(lambda one: 100 * one.within[0] / one.sentences, _sentences),
+    "within2": Measure(lambda one: 100 * one.within[1] / one.sentences, _sentences),
+    "within3": Measure(lambda one: 100 * one.within[2] / one.sentences, _sentences),
     "adjacent": Measure(lambda one: 100 * one.adjacent),
+    "tau_pooled": Measure(lambda one: 100 * one.tau, lambda one: one.pairs),
 }
 
 
 def intervals(predictions: Iterable[Prediction]) -> dict[str, Band]:
     """The interval of each measure; none where there are too few documents."""
     tallies = _by_document(predictions)
-    if len(tallies) < FEWEST:
-        return {}
-    weights = _weights(tallies)
-    return {
-        name: bootstrap_band(
-            _values(tallies, measure), _chance(), weights=weights if measure.by_sentence else None, draws=DRAWS
-        )
-        for name, measure in MEASURES.items()
-    }
+    found = {}
+    for name, measure in MEASURES.items():
+        counted, weights = _counted(tallies, measure)
+        if len(counted) >= FEWEST:
+            found[name] = bootstrap_band(_values(counted, measure), _chance(), weights=weights, draws=DRAWS)
+    return found
 
 
 def gains(before: Iterable[Prediction], after: Iterable[Prediction]) -> dict[str, Comparison]:
@@ -122,19 +127,13 @@ def gains(before: Iterable[Prediction], after: Iterable[Prediction]) -> dict[str
     old, new = _by_document(before), _by_document(after)
     if [one[0].sentences for one in old] != [one[0].sentences for one in new]:
         raise DataError("gains: the predictions are of different documents. Give two sets of the same ones.")
-    if len(new) < FEWEST:
-        return {}
-    weights = _weights(new)
-    return {
-        name: paired_bootstrap(
-            _values(new, measure),
-            _values(old, measure),
-            _chance(),
-            weights=weights if measure.by_sentence else None,
-            draws=DRAWS,
-        )
-        for name, measure in MEASURES.items()
-    }
+    found = {}
+    for name, measure in MEASURES.items():
+        (was, weights), (now, _) = _counted(old, measure), _counted(new, measure)
+        if len(now) >= FEWEST:
+            values = _values(now, measure), _values(was, measure)
+            found[name] = paired_bootstrap(*values, _chance(), weights=weights, draws=DRAWS)
+    return found
 
 
 def _by_document(predictions: Iterable[Prediction]) -> list[list[Tally]]:
@@ -146,12 +145,15 @@ def _by_document(predictions: Iterable[Prediction]) -> list[list[Tally]]:
     return [list(tallies) for tallies in zip(*runs.values(), strict=True)]
 
 
+def _counted(tallies: list[list[Tally]], measure: Measure) -> tuple[list[list[Tally]], list[int]]:
+    """The documents that count for a measure, and how much each does."""
+    weights = [measure.weight(shuffles[0]) for shuffles in tallies]
+    counted = [shuffles for shuffles, weight in zip(tallies, weights, strict=True) if weight]
+    return counted, [weight for weight in weights if weight]
+
+
 def _values(tallies: list[list[Tally]], measure: Measure) -> list[float]:
     return [float(np.mean([measure.value(one) for one in shuffles])) for shuffles in tallies]
-
-
-def _weights(tallies: list[list[Tally]]) -> list[int]:
-    return [shuffles[0].sentences for shuffles in tallies]
 
 
 def _chance() -> np.random.Generator:

@@ -77,8 +77,7 @@ def reliability_of(predictions: Iterable[Prediction]) -> Reliability:
 
 def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Path) -> None:
     """One panel a kind of text: reliability before and after calibration against the diagonal."""
-    if path.suffix.lower() not in KINDS:
-        raise DataError(f"{path}: there is no such kind of picture. End the name in {', '.join(KINDS)}.")
+    check_picture(path)
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -98,6 +97,17 @@ def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Pa
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(fontsize=7.5, frameon=False, loc="upper left")
+    save_picture(figure, path)
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name whose ending is of no picture that can be drawn."""
+    if path.suffix.lower() not in KINDS:
+        raise DataError(f"{path}: there is no such kind of picture. End the name in {', '.join(KINDS)}.")
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib, whole or not at all."""
     write_whole(path, lambda temporary: _save(figure, temporary, path.suffix[1:].lower()))
 
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from unshuffle.errors import DataError
-from unshuffle.exercises.exercise import label
+from unshuffle.errors import ConfigError, DataError
+from unshuffle.exercises.exercise import ExerciseOptions, label
 from unshuffle.exercises.make import exercise_steps
 from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
@@ -64,8 +64,15 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 class Routes:
     """The handlers, with what they share."""
 
-    def __init__(self, model: ServedModel, batcher: Batcher, settings: Settings) -> None:
+    def __init__(
+        self, model: ServedModel, batcher: Batcher, settings: Settings, others: Sequence[ServedModel] = ()
+    ) -> None:
         self.model = model
+        self.others = {other.name: other for other in others}
+        if len({model.name, *self.others}) <= len(others):
+            raise ConfigError(
+                f"--compare: two models are called '{model.name}'. Change the name in the config.json of one."
+            )
         self.batcher = batcher
         self.limits = settings.limits
         self.router = APIRouter(prefix="/v1", route_class=StrictRoute, responses=PROBLEMS)
@@ -94,7 +101,11 @@ class Routes:
             keep_if_unsure=asked.keep_if_unsure,
             constraints=read_constraints(asked, len(text.sentences)),
         )
-        (ordering,) = await self.batcher.order([Document(text.sentences, id=asked.id)], [cost], options)
+        document = Document(text.sentences, id=asked.id)
+        if (other := self._other(asked.model)) is None:
+            (ordering,) = await self.batcher.order([document], [cost], options)
+        else:
+            ordering = await self.batcher.run(_one_step(lambda: next(other.order_many([document], options))), cost)
         return await asyncio.to_thread(lambda: answer(_ordering(ordering, text)))
 
     async def order_batch(self, asked: BatchRequest, request: Request) -> Response:
@@ -145,14 +156,25 @@ class Routes:
         check_document_cost(order_cost(pieces), self.limits)
         advice = f"Send fewer or shorter sentences{', or set mend to false' if asked.mend else ''}."
         check_request_cost(cost, self.limits, advice)
-        steps = exercise_steps(self.model, text.sentences, seed=asked.seed, margin=asked.margin, mend=asked.mend)
+        options = ExerciseOptions(seed=asked.seed, margin=asked.margin, mend=asked.mend)
+        steps = exercise_steps(self.model, text.sentences, options)
         (made,) = await self.batcher.run(steps, cost)
         labels = [label(item) for item in range(len(made.items))]
         return answer({**made.to_json(), "labels": labels, "warnings": text.warnings})
 
     async def models(self) -> Response:
-        """Name the model that answers, and the limits of a request."""
-        return answer({"models": [{"name": self.model.name, **self.model.card()}], "limits": asdict(self.limits)})
+        """Name the models, first the one that answers where a request names none, and the limits of a request."""
+        models = [{"name": one.name, **one.card()} for one in (self.model, *self.others.values())]
+        return answer({"models": models, "limits": asdict(self.limits)})
+
+    def _other(self, name: str | None) -> ServedModel | None:
+        """The further model that a request names; None for the usual one. None but those loaded can be had."""
+        if name is None or name == self.model.name:
+            return None
+        if name not in self.others:
+            known = ", ".join((self.model.name, *self.others))
+            raise DataError(f"model: there is none of that name here. Give one of: {known}.")
+        return self.others[name]
 
     async def _read(self, asked: Sequence[Sentences], request: Request, where: str = "") -> list[Text]:
         """The documents of a request, read in a thread: other requests go on meanwhile."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from collections.abc import Sequence
 
 import uvicorn
 from fastapi import FastAPI
@@ -36,13 +37,18 @@ def listen(settings: Settings) -> list[socket.socket]:
     return taken
 
 
-def run(model: ServedModel, settings: Settings, sockets: list[socket.socket] | None = None) -> None:
+def run(
+    model: ServedModel,
+    settings: Settings,
+    sockets: list[socket.socket] | None = None,
+    others: Sequence[ServedModel] = (),
+) -> None:
     """Serve; on SIGTERM or Ctrl-C answer what was accepted, then return."""
     sockets = sockets or listen(settings)
     set_up_logs(sys.stderr)
     protocol = type("Protocol", (BoundedProtocol,), {"limits": settings.connections})
     config = uvicorn.Config(
-        make_app(model, settings),
+        make_app(model, settings, others),
         http=protocol,
         ws="none",
         log_config=None,
