@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,6 +51,18 @@ def order(
     sources: Annotated[
         str, typer.Option(metavar="A,A,B", help="Source of each sentence; those of one source keep their input order.")
     ] = "",
+    judge: Annotated[
+        str,
+        typer.Option(
+            metavar="URL|FOLDER",
+            help="Ask about unsure pairs: a chat-completions endpoint (key in UNSHUFFLE_JUDGE_KEY), or a local model.",
+        ),
+    ] = "",
+    judge_model: Annotated[str, typer.Option(metavar="NAME", help="The model that the endpoint is to use.")] = "",
+    judge_cache: Annotated[
+        Path | None, typer.Option(help="Folder in which the endpoint's answers are kept, and looked for.")
+    ] = None,
+    questions: Annotated[int, typer.Option(min=0, help="Pairs of a document that the judge may be asked about.")] = 20,
     device: Device = "cpu",
     form: OutputForm = Form.text,
     out: OutputFile = None,
@@ -59,6 +72,7 @@ def order(
     from unshuffle.cli.progress import counted
     from unshuffle.cli.reading import CommandInput
     from unshuffle.cli.writing import to_terminal, write_pieces
+    from unshuffle.judge.opening import open_judge
     from unshuffle.system.options import OrderOptions, read_threshold
 
     options = OrderOptions(
@@ -66,6 +80,8 @@ def order(
         n_best=n_best,
         keep_if_unsure=read_threshold(keep_if_unsure),
         constraints=read_constraints(before or [], fixed or [], sources),
+        judge=open_judge(judge, model=judge_model, cache=judge_cache) if judge else None,
+        questions=questions,
     )
     reading = CommandInput(file, text, input, unit, on_error)
     documents = reading.documents()
