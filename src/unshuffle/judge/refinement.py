@@ -71,7 +71,8 @@ class Asking:
         self.spend, self.failed = Spend(), ""
         size = len(self.texts)
         self._keys = keys
-        self._model = trust.model_weight * odds_of(chance[np.ix_(self.labels, self.labels)])
+        self._chance = chance[np.ix_(self.labels, self.labels)]
+        self._model = trust.model_weight * odds_of(self._chance)
         np.fill_diagonal(self._model, 0.0)
         self._answers: FloatArray = np.zeros((size, size))
         self._settled = _decided(constraints, self.labels)
@@ -120,7 +121,6 @@ class Asking:
     def finished(self, constraints: Constraints | None) -> Refinement:
         """The best order by the model's and the judge's log-odds, chains of answers included."""
         answers = self._inferred()
-        model = chance_of(self._model)
         back = np.argsort(self.labels)
         chance = chance_of(self._odds(answers))
         whole = chance[np.ix_(back, back)]
@@ -129,7 +129,9 @@ class Asking:
             order=best,
             chance=whole,
             answered=chance_of(answers)[np.ix_(back, back)],
-            questions=tuple(self._question(pair, float(model[pair]), answer) for pair, answer in self.asked.items()),
+            questions=tuple(
+                self._question(pair, float(self._chance[pair]), answer) for pair, answer in self.asked.items()
+            ),
             spend=self.spend,
             failed=self.failed,
         )

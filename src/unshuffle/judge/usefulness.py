@@ -15,7 +15,7 @@ MOST_PAIRS = 400
 
 
 class Orders:
-    """Orders drawn in proportion to exp(sum of the log-odds of their pairs)."""
+    """Orders drawn such that exchanging two neighbours changes their odds by those of the pair."""
 
     def __init__(self, start: IntArray, seed: int) -> None:
         self._drawn = np.tile(start, (DRAWS, 1))
