@@ -26,8 +26,17 @@ PANELS = {
         "graph": "graph:graph",
         "exercise": "exercise:exercise",
     },
-    "Train": {"systems": "systems:systems", "train": "train:train", "fine-tune": "fine_tune:fine_tune"},
-    "Measure": {"evaluate": "evaluate:evaluate", "calibrate": "calibrate:calibrate"},
+    "Train": {
+        "systems": "systems:systems",
+        "train": "train:train",
+        "fine-tune": "fine_tune:fine_tune",
+        "train-judge": "judge:train_judge",
+    },
+    "Measure": {
+        "evaluate": "evaluate:evaluate",
+        "calibrate": "calibrate:calibrate",
+        "trust-judge": "judge:trust_judge",
+    },
     "Serve": {"serve": "serve:serve"},
 }
 """The package's own commands as the help groups them."""

@@ -15,6 +15,9 @@ from unshuffle.cli.options import (
     File,
     Form,
     InputFormat,
+    JudgeCache,
+    JudgeModel,
+    JudgePlace,
     KeepIfUnsure,
     ModelName,
     OutputFile,
@@ -51,17 +54,10 @@ def order(
     sources: Annotated[
         str, typer.Option(metavar="A,A,B", help="Source of each sentence; those of one source keep their input order.")
     ] = "",
-    judge: Annotated[
-        str,
-        typer.Option(
-            metavar="URL|FOLDER",
-            help="Ask about unsure pairs: a chat-completions endpoint (key in UNSHUFFLE_JUDGE_KEY), or a local model.",
-        ),
-    ] = "",
-    judge_model: Annotated[str, typer.Option(metavar="NAME", help="The model that the endpoint is to use.")] = "",
-    judge_cache: Annotated[
-        Path | None, typer.Option(help="Folder in which the endpoint's answers are kept, and looked for.")
-    ] = None,
+    judge: JudgePlace = "",
+    judge_model: JudgeModel = "",
+    judge_cache: JudgeCache = None,
+    judge_trust: Annotated[Path | None, typer.Option(help="What `unshuffle trust-judge` has written.")] = None,
     questions: Annotated[int, typer.Option(min=0, help="Pairs of a document that the judge may be asked about.")] = 20,
     device: Device = "cpu",
     form: OutputForm = Form.text,
@@ -72,7 +68,7 @@ def order(
     from unshuffle.cli.progress import counted
     from unshuffle.cli.reading import CommandInput
     from unshuffle.cli.writing import to_terminal, write_pieces
-    from unshuffle.judge.opening import open_judge
+    from unshuffle.judge.opening import judge_of
     from unshuffle.system.options import OrderOptions, read_threshold
 
     options = OrderOptions(
@@ -80,7 +76,7 @@ def order(
         n_best=n_best,
         keep_if_unsure=read_threshold(keep_if_unsure),
         constraints=read_constraints(before or [], fixed or [], sources),
-        judge=open_judge(judge, model=judge_model, cache=judge_cache) if judge else None,
+        judge=judge_of(judge, model=judge_model, cache=judge_cache, trust=judge_trust),
         questions=questions,
     )
     reading = CommandInput(file, text, input, unit, on_error)

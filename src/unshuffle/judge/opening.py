@@ -8,8 +8,7 @@ from pathlib import Path
 
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.judge.contracts import Judge, Trust
-
-TRUST_FILE = "trust.json"
+from unshuffle.storage.files import read_json
 
 
 def open_judge(
@@ -29,4 +28,17 @@ def open_judge(
         )
     if find_spec("torch") is None:
         raise MissingExtra("A local judge", "train")
-    raise NotImplementedError
+    from unshuffle.judge.cross_encoder import CONFIG, CrossEncoderJudge, is_cross_encoder
+    from unshuffle.judge.language_model import LanguageModelJudge
+
+    if path.is_dir() and is_cross_encoder(read_json(path / CONFIG, most=2**20)):
+        return CrossEncoderJudge.load(path, trust)
+    return LanguageModelJudge.load(path, trust=trust)
+
+
+def judge_of(place: str, *, model: str, cache: Path | None, trust: Path | None = None) -> Judge | None:
+    """The judge that options of a command name; None where they name none."""
+    if not place:
+        return None
+    fitted = None if trust is None else Trust.read(read_json(trust, most=2**16), str(trust))
+    return open_judge(place, model=model, cache=cache, trust=fitted)
