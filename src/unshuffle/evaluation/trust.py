@@ -10,7 +10,7 @@ import numpy as np
 
 from unshuffle.errors import DataError
 from unshuffle.evaluation.predict import shuffled
-from unshuffle.judge.contracts import Answers, Judge, Trust, put
+from unshuffle.judge.contracts import Answers, Judge, Trust, put, trust_in
 from unshuffle.judge.refinement import refine
 from unshuffle.metrics.orders import align_repeats, tau
 from unshuffle.rank.ranking import FloatArray
@@ -31,7 +31,7 @@ class Remembering:
     """A judge that is asked about each pair of a text once, however many settings are tried."""
 
     def __init__(self, judge: Judge) -> None:
-        self.judge = judge
+        self.judge, self.trust = judge, trust_in(judge)
         self.spend = Spend()
         self._known: dict[tuple[str, str, tuple[str, ...]], float | None] = {}
 
