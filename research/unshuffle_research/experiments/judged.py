@@ -52,7 +52,7 @@ class Oracle:
     """Knows the true order, and is right with a chance that is the same for every shuffle and question."""
 
     def __init__(self, documents: Sequence[Document], reliability: float, seed: int) -> None:
-        self.trust = Trust(reliability=min(max(reliability, 0.501), 0.995))
+        self.trust = Trust(reliability=min(max(reliability, 0.501), 0.995), sure=0.99)
         self._right, self._seed = reliability, seed
         self._texts = {frozenset(document.sentences): document.sentences for document in documents}
 
