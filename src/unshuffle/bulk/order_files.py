@@ -63,6 +63,8 @@ def order_files(
     """
     if engine not in get_args(Engine):
         raise ConfigError(f"engine '{engine}': there is no such engine. Say local or ray.")
+    if options.get("judge") is not None:
+        raise ConfigError("order-files: its processes share no judge. Use `unshuffle order --judge`, or order_many.")
     count = usable_cores() if workers is None else workers
     if count < 1 or rows_per_part < 1 or longest < 1:
         raise ConfigError("order-files: workers, rows_per_part and longest count from 1. Give larger numbers.")

@@ -28,11 +28,17 @@ PANELS = {
         "graph": "graph:graph",
         "exercise": "exercise:exercise",
     },
-    "Train": {"systems": "systems:systems", "train": "train:train", "fine-tune": "fine_tune:fine_tune"},
+    "Train": {
+        "systems": "systems:systems",
+        "train": "train:train",
+        "fine-tune": "fine_tune:fine_tune",
+        "train-judge": "judge:train_judge",
+    },
     "Measure": {
         "evaluate": "evaluate:evaluate",
         "compare": "compare:compare",
         "calibrate": "calibrate:calibrate",
+        "trust-judge": "judge:trust_judge",
     },
     "Serve": {"serve": "serve:serve", "mcp": "mcp:mcp"},
 }
