@@ -21,6 +21,7 @@ WRONG: dict[str, list[list[str]]] = {
         ["--system", "irse-grn", "--data", "{folder}"],
     ],
     "fine-tune": [[NONE, "--out", "{folder}"], ["{texts}", "--out", "{folder}", "--from", NONE]],
+    "export": [[NONE, "--out", "{folder}"], ["{model}", "--out", "{folder}"]],
     "evaluate": [[NONE], ["{texts}", "--model", NONE], ["--predictions", NONE]],
     "calibrate": [[NONE, "--model", "{model}"], ["{texts}", "--model", NONE]],
     "serve": [["--limit", "words"], ["--port", "0"], ["--model", NONE]],

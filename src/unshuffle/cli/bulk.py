@@ -9,7 +9,6 @@ import typer
 
 from unshuffle.bulk.engines import Engine
 from unshuffle.cli.options import KeepIfUnsure, ModelName, ParserName
-from unshuffle.errors import MissingExtra
 
 
 def order_files(
@@ -28,14 +27,8 @@ def order_files(
     ] = None,
 ) -> None:
     """Put the sentences of every row of large files in order; bad rows go to a table of errors."""
+    from unshuffle.bulk.order_files import order_files as run
     from unshuffle.cli.progress import Pace, spinner
-
-    try:
-        from unshuffle.bulk.order_files import order_files as run
-    except ModuleNotFoundError as error:
-        if error.name != "pyarrow":
-            raise
-        raise MissingExtra("Bulk work", "parquet") from None
     from unshuffle.system.options import read_threshold
 
     with spinner("Ordering") as status:

@@ -26,7 +26,12 @@ PANELS = {
         "graph": "graph:graph",
         "exercise": "exercise:exercise",
     },
-    "Train": {"systems": "systems:systems", "train": "train:train", "fine-tune": "fine_tune:fine_tune"},
+    "Train": {
+        "systems": "systems:systems",
+        "train": "train:train",
+        "fine-tune": "fine_tune:fine_tune",
+        "export": "export:export",
+    },
     "Measure": {"evaluate": "evaluate:evaluate", "calibrate": "calibrate:calibrate"},
     "Serve": {"serve": "serve:serve"},
 }

@@ -32,6 +32,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "unshuffle fine-tune my-texts.jsonl --out my-model",
         "unshuffle fine-tune train.jsonl --valid valid.jsonl --test test.jsonl --out my-model --minutes 30",
     ),
+    "export": (
+        "unshuffle export my-model --out small-model",
+        "unshuffle export my-model --out small-model --storage float16",
+    ),
     "evaluate": (
         "unshuffle evaluate test.jsonl --model my-model",
         "unshuffle evaluate --predictions results/my-model.orders.jsonl.gz",
