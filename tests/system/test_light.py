@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError
-from unshuffle.light import bert, encoder
+from unshuffle.light import bert, encoder, future_history
 from unshuffle.rank.constraints import Constraints
 from unshuffle.storage.files import read_json, write_json
 from unshuffle.storage.packing import Storage
@@ -103,9 +103,26 @@ def test_a_long_document_is_read_in_blocks_to_the_same_end(
     whole = light.order(DOCUMENTS[7])
     monkeypatch.setattr(encoder, "LONG", 8)
     monkeypatch.setattr(bert, "BLOCK", 5)
+    monkeypatch.setattr(bert, "CHUNK", 7)
     again = light.order(DOCUMENTS[7])
     assert again.order == whole.order
     assert again.n_best[0].log_probability == pytest.approx(whole.n_best[0].log_probability, abs=1e-4)
+
+
+def test_pairs_of_a_long_document_are_computed_when_they_are_asked_for_and_not_all_kept(
+    folder: Callable[[str, Storage], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    light, _ = both(folder("set-fh", "float32"))
+    documents = [document for document in DOCUMENTS if len(document.sentences) > 5]
+    whole = [light.order(document) for document in documents]
+    for name, value in {"LONG": 2, "PORTION": 8, "KEPT_NUMBERS": 1, "KEPT_ROWS": 3}.items():
+        monkeypatch.setattr(future_history, name, value)
+    for one, document in zip(whole, documents, strict=True):
+        other = light.order(document)
+        assert one.order == other.order
+        assert [found.log_probability for found in one.n_best] == pytest.approx(
+            [found.log_probability for found in other.n_best], abs=1e-4
+        )
 
 
 def test_eight_bits_are_near(folder: Callable[[str, Storage], Path]) -> None:
@@ -123,7 +140,9 @@ def test_the_graphs_are_valid(monkeypatch: pytest.MonkeyPatch, folder: Callable[
     onnx = pytest.importorskip("onnx")
     seen: list[bytes] = []
     session = bert._session
-    monkeypatch.setattr(bert, "_session", lambda content, *rest: seen.append(content) or session(content, *rest))
+    monkeypatch.setattr(
+        bert, "_session", lambda content, *rest, **named: seen.append(content) or session(content, *rest, **named)
+    )
     Orderer.from_pretrained(folder("set-fh", "int8"), runtime="light", precision="int8")
     assert len(seen) == 2
     for content in seen:
