@@ -86,7 +86,7 @@ class Ordering:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The sentences in reading order."""
-        return tuple(self.given[place] for place in self.order)
+        return tuple(self.given[position] for position in self.order)
 
     @property
     def text(self) -> str:
@@ -166,7 +166,7 @@ class Move:
 
     sentence: int
     to: int
-    """The place, from 0, at which the sentence stands afterwards."""
+    """The position, from 0, at which the sentence stands afterwards."""
     gain: float
     """How much higher the log-probability of the order is then."""
 

@@ -116,8 +116,7 @@ def test_fine_tune_shows_before_after_and_the_interval_of_the_gain(
     run: Run, model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("lightning_fabric")
-    from unshuffle.evaluation.intervals import gains
-    from unshuffle.evaluation.predict import Prediction, figures
+    from unshuffle.evaluation.predict import Prediction, figures, gains
     from unshuffle.training.adaptation import FineTuned
 
     old, new = (tuple(Prediction(str(one), 0, order) for one in range(9)) for order in ((1, 0, 2), (0, 1, 2)))

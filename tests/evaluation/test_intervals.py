@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from unshuffle.errors import DataError
-from unshuffle.evaluation.intervals import MEASURES, gains, intervals
-from unshuffle.evaluation.predict import Prediction, figures
+from unshuffle.evaluation.predict import MEASURES, Prediction, figures, gains, intervals
 
 
 def predictions(seed: int, *, documents: int = 60, shuffles: int = 2, right: float = 0.5) -> list[Prediction]:

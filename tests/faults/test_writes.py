@@ -16,10 +16,10 @@ from tests.faults.writes import counted_writes
 from tests.fixtures.tiny import tiny_model
 from tests.training.run_and_die import tiny_job
 from unshuffle.errors import ConfigError, UnshuffleError
+from unshuffle.graph.build import EntityVocabulary
 from unshuffle.graph.topics import LDATopics
 from unshuffle.storage.files import write_json, write_tensors, write_text
 from unshuffle.system.folder import Model, load_model, save_model
-from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.vectors import Vectors
 from unshuffle.training.checkpoint import Checkpoint, Position
 from unshuffle.training.run import train_system

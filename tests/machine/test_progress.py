@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from unshuffle.machine import progress
-from unshuffle.machine.progress import shown
+from unshuffle import machine
+from unshuffle.machine import shown
 
 
 class Terminal(io.StringIO):
@@ -35,7 +35,7 @@ def test_nothing_is_shown_off_a_terminal(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_terminal_sees_a_bar_only_when_it_takes_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", Terminal())
     list(shown(work(3), [0] * 3, None, unit=" documents"))
-    assert progress.sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
-    monkeypatch.setattr(progress, "DELAY", 0.05)
+    assert machine.sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+    monkeypatch.setattr(machine, "DELAY", 0.05)
     list(shown(work(12, 0.03), [0] * 12, None, unit=" documents"))
-    assert "documents" in progress.sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "documents" in machine.sys.stderr.getvalue()  # type: ignore[attr-defined]

@@ -24,7 +24,7 @@ runner = CliRunner()
 @pytest.fixture(autouse=True)
 def fake_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UNSHUFFLE_TOKEN", raising=False)
-    monkeypatch.setattr("unshuffle.cli.models.load_orderer", lambda *_, **__: FakeOrderer())
+    monkeypatch.setattr("unshuffle.cli.reading.load_orderer", lambda *_, **__: FakeOrderer())
 
 
 @pytest.fixture

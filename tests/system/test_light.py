@@ -14,11 +14,10 @@ from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError
 from unshuffle.light import bert, encoder, future_history
 from unshuffle.rank.constraints import Constraints
-from unshuffle.storage.files import read_json, write_json
-from unshuffle.storage.packing import Storage
+from unshuffle.storage.files import Storage, read_json, write_json
 from unshuffle.system.folder import save_model
+from unshuffle.system.loading import export
 from unshuffle.system.orderer import Orderer
-from unshuffle.system.runtimes import export
 
 SET = (
     "sentence_encoder.kind=transformer_set",

@@ -68,6 +68,16 @@ def test_sources_have_their_shares_and_long_texts_give_excerpts(data: Path) -> N
     assert training_documents(mixture(), data, seed=1) == documents != training_documents(mixture(), data, seed=2)
 
 
+def test_a_larger_number_of_texts_takes_in_those_of_a_smaller_one(data: Path) -> None:
+    drawn = {
+        texts: {document.id for document in training_documents(mixture(texts=texts), data, 1) if document.id[0] == "s"}
+        for texts in (5, 20)
+    }
+    assert len(drawn[5]) == 5
+    assert len(drawn[20]) == 20
+    assert drawn[5] < drawn[20]
+
+
 def test_a_source_of_short_texts_only_is_told(data: Path) -> None:
     with pytest.raises(DataError, match="no text of 90 sentences"):
         training_documents(replace(mixture(), shortest=90, usual=95, longest=99), data, seed=1)

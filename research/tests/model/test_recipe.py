@@ -61,6 +61,13 @@ def test_recipes_of_the_package_are_read_and_an_unknown_one_is_named() -> None:
         load_recipe("defualt")
 
 
+def test_a_recipe_takes_over_the_system_of_another_and_keeps_its_own_texts() -> None:
+    own, default = load_recipe("everyday").last, load_recipe("default").last
+    assert own.system == default.system
+    assert own.training == default.training
+    assert [source.name for source in own.mixture.sources] == ["everyday"]
+
+
 def test_a_pass_changes_what_stands_before_the_passes_and_nothing_in_the_others(tmp_path: Path) -> None:
     first, second = load_recipe(written(tmp_path, TWO)).passes
     assert (first.mixture.documents, second.mixture.documents) == (9, 5)

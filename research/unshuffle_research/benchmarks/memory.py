@@ -11,16 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from unshuffle.cli.writing import write_pieces
-from unshuffle.graph.item import Item
-from unshuffle.machine.memory import settled
+from unshuffle.cli.terminal import write_pieces
+from unshuffle.graph.prepare import DOCUMENTS, Item
+from unshuffle.machine import settled
 from unshuffle.result import Ordering
 from unshuffle.search.contracts import Found
 from unshuffle.system.assemble import assembled
 from unshuffle.system.folder import load_model, save_model
 from unshuffle.system.options import OrderOptions
 from unshuffle.system.orderer import Orderer
-from unshuffle.system.stream import DOCUMENTS
 from unshuffle.text.parsing.mentions import NoParser
 from unshuffle.text.readers.read import read_documents
 from unshuffle_research.benchmarks.documents import of_size

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.storage.packing import Storage
+from unshuffle.storage.files import Storage
 
 
 def pack(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unshuffle.evaluation.results import command_line, commit, versions
@@ -19,10 +19,40 @@ from unshuffle_research import RESULTS
 
 @dataclass(frozen=True)
 class Candidate:
-    """What is changed in the recipe of the shipped model."""
+    """What is changed in a recipe, that of the shipped model as a rule."""
 
     title: str
     changes: tuple[str, ...] = ()
+    recipe: str = "default"
+
+
+def train_and_score(
+    candidate: Candidate, *, documents: int, data: Path, folder: Path, results: Path, most: int, seed: int
+) -> None:
+    """Trains a candidate in `folder`, or goes on with it, and writes its figures on the validation texts."""
+    print(candidate.title, flush=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    shared = [f"--data={data}", f"--cache={folder.parent / 'parses'}", f"--seed={seed}"]
+    changes = [f"--set={change}" for change in (*candidate.changes, f"mixture.documents={documents}")]
+    train = ["unshuffle", "recipe", candidate.recipe, f"--out={folder}", "--resume", "--passes=1", "--precision=bf16"]
+    score = ["--choosing", f"--model={folder}", f"--results={results}", f"--most={most}", "--shuffles=1"]
+    subprocess.run([*train, *shared, *changes], env=environment, check=True)
+    for texts in ("default", "unseen"):
+        subprocess.run(["unshuffle", "domains", texts, *score, *shared], env=environment, check=True)
+    write_json(
+        results / f"training-{seed}.json",
+        {
+            "candidate": results.name,
+            "title": candidate.title,
+            "command": command_line(),
+            "commit": commit(),
+            "versions": versions(),
+            "seed": seed,
+            "changes": candidate.changes,
+            "documents": documents,
+            "minutes": round(sum(stage["minutes"] for stage in read_json(folder / "trail.json")), 1),
+        },
+    )
 
 
 def _on(source: str) -> tuple[str, ...]:
@@ -69,40 +99,17 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--only", nargs="*", choices=tuple(CANDIDATES), default=tuple(CANDIDATES))
     chosen = options.parse_args()
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     for name in chosen.only:
-        candidate = CANDIDATES[name]
-        told = [change.format(encoders=chosen.encoders) for change in candidate.changes]
-        print(candidate.title, flush=True)
-        folder, results = chosen.runs / f"{name}-{chosen.documents}-{chosen.seed}", chosen.out / name
-        shared = [f"--data={chosen.data}", f"--cache={chosen.runs / 'parses'}", f"--seed={chosen.seed}"]
-        changes = [f"--set={change}" for change in (*told, f"mixture.documents={chosen.documents}")]
-        train = [
-            "unshuffle",
-            "recipe",
-            "default",
-            f"--out={folder}",
-            "--resume",
-            "--passes=1",
-            "--precision=bf16",
-            *shared,
-            *changes,
-        ]
-        score = ["unshuffle", "domains", "default", "--choosing", f"--model={folder}", *shared]
-        for command in (train, [*score, f"--results={results}", f"--most={chosen.held}", "--shuffles=1"]):
-            subprocess.run(command, env=environment, check=True)
-        write_json(
-            results / f"training-{chosen.seed}.json",
-            {
-                "candidate": name,
-                "title": candidate.title,
-                "command": command_line(),
-                "commit": commit(),
-                "versions": versions(),
-                "seed": chosen.seed,
-                "documents": chosen.documents,
-                "minutes": round(sum(stage["minutes"] for stage in read_json(folder / "trail.json")), 1),
-            },
+        found = CANDIDATES[name]
+        changes = tuple(change.format(encoders=chosen.encoders) for change in found.changes)
+        train_and_score(
+            replace(found, changes=changes),
+            documents=chosen.documents,
+            data=chosen.data,
+            folder=chosen.runs / f"{name}-{chosen.documents}-{chosen.seed}",
+            results=chosen.out / name,
+            most=chosen.held,
+            seed=chosen.seed,
         )
 
 

@@ -44,6 +44,8 @@ class MixtureConfig:
     sources: tuple[Source, ...]
     documents: Annotated[int, Ge(1)] = 16_000
     """Training documents in all."""
+    texts: Annotated[int, Ge(1)] | None = None
+    """Draw from so many texts of each source only; a larger number takes in those of a smaller one."""
     shortest: Annotated[int, Ge(2)] = 3
     longest: Annotated[int, Ge(2)] = 30
     usual: Annotated[int, Ge(2)] = 12
@@ -79,6 +81,9 @@ def training_documents(config: MixtureConfig, folder: Path, seed: int) -> tuple[
         ]
         if wanted and not pool:
             raise DataError(f"{source.name}: no text of {config.shortest} sentences or more. Leave this source out.")
+        if config.texts is not None:
+            kept = np.random.default_rng(derived(0, "texts", source.name)).permutation(len(pool))[: config.texts]
+            pool = [pool[number] for number in sorted(kept)]
         chosen += _drawn(pool, source, config, wanted, rng)
     order = np.random.default_rng(derived(seed, "mixture")).permutation(len(chosen))
     return tuple(chosen[number] for number in order)

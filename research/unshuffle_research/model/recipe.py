@@ -48,7 +48,9 @@ def recipe_names() -> list[str]:
 
 
 def load_recipe(name: str, changes: Iterable[str] = (), passes: int | None = None) -> Recipe:
-    """A recipe by name: `system` names a row of the table, `changes` are made to it, `mixture_of` another recipe's.
+    """A recipe by name: `system` names a row of the table, `changes` are made to it.
+
+    `mixture_of` names a recipe whose mixture it takes, `changes_of` one whose system and training it takes.
 
     `passes` change all that stands before them, each on its own, and `shares` the shares of the sources by name;
     the first so many are taken. What is changed by the caller is changed in every pass.
@@ -57,6 +59,9 @@ def load_recipe(name: str, changes: Iterable[str] = (), passes: int | None = Non
     options, changes = _options(path), list(changes)
     if other := options.pop("mixture_of", None):
         options["mixture"] = merged(_options(_file(str(other)))["mixture"], options.get("mixture", {}))
+    if other := options.pop("changes_of", None):
+        theirs = _options(_file(str(other)))
+        options = merged({name: theirs.get(name, {}) for name in ("changes", "training")}, options)
     listed = options.pop("passes", [{}])[:passes]
     return Recipe(path.stem, tuple(_pass(path.stem, apply_changes(merged(options, each), changes)) for each in listed))
 

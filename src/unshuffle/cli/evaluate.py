@@ -37,8 +37,7 @@ def evaluate(
 
     Intervals are those of 95 % of the means when the documents are drawn again and again.
     """
-    from unshuffle.cli.progress import counted
-    from unshuffle.cli.tables import write_figures
+    from unshuffle.cli.terminal import counted, write_figures
     from unshuffle.text.readers.read import read_documents
 
     documents = None
@@ -55,7 +54,7 @@ def evaluate(
 
         write_figures(list(read_predictions(predictions)), form.value)
         return
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
 
     orderer = load_orderer(model, parser=parser, device=device, precision=precision.value)
     from unshuffle.evaluation.predict import predict

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.storage.packing import Storage
+from unshuffle.storage.files import Storage
 
 
 def export(
@@ -16,7 +16,7 @@ def export(
     storage: Annotated[Storage, typer.Option(help="How large matrices of weights are stored.")] = "int8",
 ) -> None:
     """Write the small form of a trained model, which runs without torch."""
-    from unshuffle.system.runtimes import export as write
+    from unshuffle.system.loading import export as write
 
     written = write(model, out, storage)
     size = sum(file.stat().st_size for file in written.iterdir() if file.is_file())

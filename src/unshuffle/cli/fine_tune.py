@@ -52,8 +52,8 @@ def fine_tune(
         raise ConfigError("fine-tune: results are those of test documents. Say --test FILE.")
     import torch
 
-    from unshuffle.cli.bars import StageBars
-    from unshuffle.machine.memory import keep_memory
+    from unshuffle.cli.terminal import StageBars
+    from unshuffle.machine import keep_memory
     from unshuffle.training.adaptation import FineTuning
     from unshuffle.training.finetune import fine_tuned
 
@@ -69,7 +69,7 @@ def fine_tune(
     if form is Form.json:
         typer.echo(json.dumps(report.to_json()))
         return
-    from unshuffle.cli.tables import between, write_table
+    from unshuffle.cli.terminal import between, write_table
 
     for where, held in (("held out", report), ("test", report.test)):
         if held is None:

@@ -44,7 +44,7 @@ def serve(
         from unshuffle.serve.run import listen, run
     except ModuleNotFoundError:
         raise MissingExtra("The server", "serve") from None
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
 
     settings = Settings(
         host=host,

@@ -37,12 +37,10 @@ def train(
 
     import torch
 
-    from unshuffle.cli.bars import StageBars
-    from unshuffle.cli.progress import spinner
-    from unshuffle.cli.tables import write_figures
+    from unshuffle.cli.terminal import StageBars, spinner, write_figures
     from unshuffle.errors import DataError
     from unshuffle.evaluation.results import read_predictions
-    from unshuffle.machine.memory import keep_memory
+    from unshuffle.machine import keep_memory
     from unshuffle.parts.registry import validated
     from unshuffle.system.rows import load_row
     from unshuffle.training.config import TrainingConfig

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unshuffle.errors import DataError
+from unshuffle.metrics.bootstrap import Band, Comparison, bootstrap_band, paired_bootstrap
 from unshuffle.metrics.orders import align_repeats
-from unshuffle.metrics.summary import OrderPair, Spread, spread, summarise
+from unshuffle.metrics.summary import OrderPair, Spread, Tally, spread, summarise
 from unshuffle.result import Ordering
 from unshuffle.seeds import derived
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 
+DRAWS = 2_000
+FEWEST = 2
+"""Documents below which resampling says nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One shuffle of one document, in terms of its true order: `order[k]` is the true place of the k-th sentence.
+    """One shuffle of one document, in terms of its true order: `order[k]` is the true position of the k-th sentence.
 
     Of sentences with the same text, the k-th in the predicted order stands for the k-th in the true one.
     """
@@ -56,7 +62,7 @@ def predict(
     orderings = list(watch(orderer.order_many(stream, beam=beam, n_best=1)))
     for shuffle, run in enumerate(runs):
         for document, (_, permutation), ordering in zip(documents, run, orderings[shuffle::shuffles], strict=True):
-            order = tuple(permutation[place] for place in ordering.order)
+            order = tuple(permutation[position] for position in ordering.order)
             # Told apart here, where the text is at hand, so that figures can be had from the predictions alone.
             aligned = align_repeats(order, range(len(order)), document.sentences)
             yield Prediction(document.id, shuffle, aligned, round(ordering.confidence, 4))
@@ -73,3 +79,81 @@ def figures(predictions: Iterable[Prediction]) -> Spread:
         return found
     documents = [{pair.predicted for pair in pairs} for pairs in zip(*by_shuffle.values(), strict=True)]
     return replace(found, changed=100 * sum(len(orders) > 1 for orders in documents) / len(documents))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure's value for one document, in percent, and what the document counts."""
+
+    value: Callable[[Tally], float]
+    by_sentence: bool = False
+    """Whether long documents count more."""
+
+
+MEASURES: Mapping[str, Measure] = {
+    "tau": Measure(lambda one: 100 * one.tau),
+    "pmr": Measure(lambda one: 100 * one.perfect),
+    "acc_micro": Measure(lambda one: 100 * one.accuracy, by_sentence=True),
+    "acc_macro": Measure(lambda one: 100 * one.accuracy),
+    "head": Measure(lambda one: 100 * one.head),
+    "tail": Measure(lambda one: 100 * one.tail),
+    "lcs_micro": Measure(lambda one: 100 * one.common_share, by_sentence=True),
+    "lcs_macro": Measure(lambda one: 100 * one.common_share),
+    "adjacent": Measure(lambda one: 100 * one.adjacent),
+}
+
+
+def intervals(predictions: Iterable[Prediction]) -> dict[str, Band]:
+    """The interval of each measure; none where there are too few documents."""
+    tallies = _by_document(predictions)
+    if len(tallies) < FEWEST:
+        return {}
+    weights = _weights(tallies)
+    return {
+        name: bootstrap_band(
+            _values(tallies, measure), _chance(), weights=weights if measure.by_sentence else None, draws=DRAWS
+        )
+        for name, measure in MEASURES.items()
+    }
+
+
+def gains(before: Iterable[Prediction], after: Iterable[Prediction]) -> dict[str, Comparison]:
+    """What each measure gained from one set of predictions to another of the same documents, with its interval."""
+    old, new = _by_document(before), _by_document(after)
+    if [one[0].sentences for one in old] != [one[0].sentences for one in new]:
+        raise DataError("gains: the predictions are of different documents. Give two sets of the same ones.")
+    if len(new) < FEWEST:
+        return {}
+    weights = _weights(new)
+    return {
+        name: paired_bootstrap(
+            _values(new, measure),
+            _values(old, measure),
+            _chance(),
+            weights=weights if measure.by_sentence else None,
+            draws=DRAWS,
+        )
+        for name, measure in MEASURES.items()
+    }
+
+
+def _by_document(predictions: Iterable[Prediction]) -> list[list[Tally]]:
+    """The tallies of all shuffles of each document: shuffles are no further documents, and drawn together."""
+    runs: dict[int, list[Tally]] = {}
+    for one in predictions:
+        pair = OrderPair(one.order, tuple(range(len(one.order))))
+        runs.setdefault(one.shuffle, []).append(Tally.of(pair))
+    return [list(tallies) for tallies in zip(*runs.values(), strict=True)]
+
+
+def _values(tallies: list[list[Tally]], measure: Measure) -> list[float]:
+    return [float(np.mean([measure.value(one) for one in shuffles])) for shuffles in tallies]
+
+
+def _weights(tallies: list[list[Tally]]) -> list[int]:
+    return [shuffles[0].sentences for shuffles in tallies]
+
+
+def _chance() -> np.random.Generator:
+    """The same draws for every measure and every call, so that the same predictions give the same interval."""
+    return np.random.default_rng(1)

@@ -70,9 +70,9 @@ def reliability(confidence: ArrayLike, share: ArrayLike, *, bins: int = BINS) ->
 
 def reliability_of(predictions: Iterable[Prediction]) -> Reliability:
     """Of what a model said of its own orders; single sentences tell nothing."""
-    told = [one for one in predictions if one.confidence is not None and len(one.order) > 1]
-    shares = [(1 + tau(one.order, range(len(one.order)))) / 2 for one in told]
-    return reliability([float(one.confidence or 0) for one in told], shares)
+    rated = [one for one in predictions if one.confidence is not None and len(one.order) > 1]
+    shares = [(1 + tau(one.order, range(len(one.order)))) / 2 for one in rated]
+    return reliability([float(one.confidence or 0) for one in rated], shares)
 
 
 def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Path) -> None:
@@ -86,8 +86,8 @@ def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Pa
     across = min(len(named), 4)
     down = -(-len(named) // across)
     figure = Figure(figsize=(3.1 * across + 0.6, 3.2 * down + 0.4), layout="constrained")
-    for place, (name, (before, after)) in enumerate(named.items(), 1):
-        axes = figure.add_subplot(down, across, place)
+    for number, (name, (before, after)) in enumerate(named.items(), 1):
+        axes = figure.add_subplot(down, across, number)
         axes.plot([0, 1], [0, 1], color="#a9b3bd", lw=1, ls="--")
         _curve(axes, before, "#d1495b", f"as found ({before.error:.3f})")
         _curve(axes, after, "#1b6ca8", f"calibrated ({after.error:.3f})")

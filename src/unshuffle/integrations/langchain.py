@@ -29,4 +29,4 @@ class CoherentOrder(BaseDocumentTransformer):
             return list(documents)
         texts = [document.page_content for document in documents]
         found = self._orderer.order(texts, self._options)
-        return [documents[place] for place in found.order]
+        return [documents[position] for position in found.order]

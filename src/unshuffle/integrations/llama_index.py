@@ -43,4 +43,4 @@ class CoherentOrderPostprocessor(BaseNodePostprocessor):
             return nodes
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
         found = self._orderer.order(texts, self._options)
-        return [nodes[place] for place in found.order]
+        return [nodes[position] for position in found.order]

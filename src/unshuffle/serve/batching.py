@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from unshuffle.machine.memory import hand_back
+from unshuffle.machine import hand_back
 from unshuffle.result import Ordering
 from unshuffle.serve.contract import ServedModel
 from unshuffle.serve.fairness import FairQueue

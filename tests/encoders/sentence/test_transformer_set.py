@@ -50,6 +50,17 @@ def test_equal_sentences_of_a_set_stay_equal(training: bool, bert: str) -> None:
     assert not torch.allclose(encoded.sentences[1], encoded.sentences[1 + len(document.words)])
 
 
+@pytest.mark.parametrize("bias", [-2.5, 0.0, 0.7])
+def test_training_reads_a_set_as_inference_does(bias: float, bert: str) -> None:
+    config = replace(CONFIGS["set"], apart=bias, dropout=0.0, inner_dropout=0.0)
+    encoder, batch = built(config, bert), collated(ITEMS)
+    read = encoder(batch).sentences
+    trained = encoder.train()(batch).sentences
+    close(trained, read)
+    trained.square().sum().backward()
+    assert encoder.apart.grad.abs().min() > 0  # every layer and head learns its bias
+
+
 def test_a_set_needs_layers_to_meet_in(bert: str, bart: str) -> None:
     with pytest.raises(ConfigError, match="alone: there are only"):
         built(TransformerSetConfig(alone=9), bert)

@@ -12,10 +12,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu, scaled_dot_product_attention
+from torch.nn.functional import dropout, gelu, scaled_dot_product_attention
 
 from unshuffle.layers.dropout import Dropout
 
+NOTHING = -1e4
+"""Bias of what is not there: no share is left of it, and unlike infinity it is a number in every precision."""
 MASK_CELLS = 1 << 25
 """Numbers of a mask that is made at once; of longer texts only some places listen at a time."""
 
@@ -28,12 +30,20 @@ class Group:
     here: Tensor  # (rows, longest) which cells of the table are pieces
     cell: Tensor  # (pieces,) the flat cell that each stands in
     part: Tensor | None = None  # (rows, longest) number of the part of its sequence that a piece belongs to
+    other: Tensor | None = None  # (rows, 1, longest, longest) 1 where two pieces belong to different parts
     inner: tuple[Group, ...] = ()  # the parts as sequences of their own; where they are known, no mask is made of them
 
     @classmethod
     def of(cls, place: Tensor, here: Tensor) -> Group:
         """`place` row by row."""
         return cls(place, here, here.flatten().nonzero().squeeze(1))
+
+    def with_others(self, like: Tensor) -> Group:
+        """The same, knowing which pieces belong to different parts: computed once for all layers of a training step."""
+        if self.part is None:
+            return self
+        other = self.part[:, None, :, None] != self.part[:, None, None, :]
+        return replace(self, other=other.to(like.dtype))
 
     def alone(self) -> Group:
         """The same where the flat text has nothing but its pieces, row by row."""
@@ -77,6 +87,8 @@ class Bert(nn.Module):
         self, states: Tensor, groups: Sequence[Group], first: int, last: int, between: Tensor | None = None
     ) -> Tensor:
         """Through the layers from `first` to before `last`; `between`: (layers, heads), for groups that have parts."""
+        if self.training and between is not None:
+            groups = [group.with_others(between) for group in groups]
         for number in range(first, last):
             states = self.layers[number](states, groups, None if between is None else between[number - first])
         return states
@@ -144,19 +156,38 @@ class _Layer(nn.Module):
             query, key, value = (
                 group.table(part).view(rows, longest, self.heads, -1).transpose(1, 2) for part in parts
             )
-            dropout = self.attention_dropout if self.training else 0.0
-            step = longest if between is None else max(1, MASK_CELLS // (rows * self.heads * longest))
-            answer = torch.cat(
-                [
-                    scaled_dot_product_attention(some, key, value, attn_mask=mask, dropout_p=dropout)
-                    for some, mask in zip(torch.split(query, step, 2), _masks(group, between, step), strict=True)
-                ],
-                2,
-            )
+            if self.training:
+                answer = self._attend_in_training(query, key, value, group, between)
+            else:
+                step = longest if between is None else max(1, MASK_CELLS // (rows * self.heads * longest))
+                masks = _masks(group, between, step)
+                answer = torch.cat(
+                    [
+                        scaled_dot_product_attention(some, key, value, attn_mask=mask)
+                        for some, mask in zip(torch.split(query, step, 2), masks, strict=True)
+                    ],
+                    2,
+                )
             heard.append(group.pieces(answer.transpose(1, 2)))
         order = torch.cat([group.place for group in groups])
         found = torch.cat(heard)
         return torch.empty_like(found).index_copy(0, order, found)
+
+    def _attend_in_training(
+        self, query: Tensor, key: Tensor, value: Tensor, group: Group, between: Tensor | None
+    ) -> Tensor:
+        """Attention spelled out, with a learned bias: torch's own has no fast gradient for short rows or for a bias."""
+        rows, heads, longest, size = query.shape
+        bias = torch.where(group.here, 0.0, NOTHING)[:, None, None, :].to(query.dtype)  # (rows, 1, 1, longest)
+        if group.other is None or between is None:
+            bias = bias.expand(rows, heads, 1, longest).reshape(rows * heads, 1, longest)
+        else:
+            step = between.to(query.dtype)[:, None, None]
+            bias = torch.addcmul(bias, group.other.to(query.dtype), step).view(rows * heads, longest, longest)
+        query, key, value = (part.reshape(rows * heads, longest, size) for part in (query, key, value))
+        shares = torch.baddbmm(bias, query, key.transpose(1, 2), alpha=size**-0.5).softmax(-1)
+        shares = dropout(shares, self.attention_dropout)
+        return torch.bmm(shares, value).view(rows, heads, longest, size)
 
 
 def attention_with_bias(parts: tuple[Tensor, Tensor, Tensor], group: Group, between: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from unshuffle.decode.search.beam import TensorPrefix
+from unshuffle.decode.search import TensorPrefix
 from unshuffle.rank.kemeny import LARGEST, subset_gains
 from unshuffle.rank.ranking import FloatArray, log_weights
 

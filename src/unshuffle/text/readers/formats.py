@@ -1,4 +1,4 @@
-"""What a text is written as, by its content: JSON lines, a sentence per line, or running text."""
+"""The formats that documents come in: their names, and how a file's name or content tells them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,22 @@ from typing import Literal
 
 from unshuffle.text.split import split_sentences
 
+Format = Literal["lines", "text", "jsonl", "csv", "tsv", "parquet", "lower"]
+OnBroken = Literal["stop", "skip"]
+SUFFIXES: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".lines": "lines",
+    ".txt": "text",
+    ".text": "text",
+    ".lower": "lower",
+}
+"""What the ending of a file's name says."""
 Recognised = Literal["jsonl", "lines", "text"]
-
 ENOUGH = 64 * 1024
 """Bytes that tell the format; what comes after them is written alike."""
 _JSON = re.compile(r"""\{\s*["}]|\[\s*["\]]""")

@@ -1,4 +1,4 @@
-"""Parses kept on disk, so that a corpus is parsed once."""
+"""Parsing whole corpora: what was parsed once is kept on disk, the rest is shared out to several processes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,50 @@ import contextlib
 import hashlib
 import itertools
 import json
+import multiprocessing
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 
 from unshuffle.storage.cache import ContentCache
 from unshuffle.text.document import Document, Role
-from unshuffle.text.parsing.mentions import Noun, Parser, fill_mentions
+from unshuffle.text.parsing.mentions import Noun, Parser, fill_mentions, load_parser
 
+SHARE = 512
+"""Sentences that a process is given at a time."""
+AHEAD = 3
+"""Shares of each process that are read ahead."""
+_parser: Parser | None = None  # of a process that parses
 CHUNK = 1_024
 """Sentences looked up at once; also what another process may have to wait for."""
+
+
+def parallel_nouns(name: str, sentences: Iterable[str], processes: int) -> Iterator[tuple[Noun, ...]]:
+    """What the parser of that name finds, in the order of the sentences; `BrokenProcessPool` where a process dies."""
+    rest = iter(sentences)
+    # Not forked: a process that has used threads may fork one that waits for ever.
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_begin, initargs=(name,))
+    waiting: deque[Future[list[tuple[Noun, ...]]]] = deque()
+    try:
+        while share := list(itertools.islice(rest, SHARE)):
+            waiting.append(pool.submit(_parse, share))
+            if len(waiting) >= AHEAD * processes:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(name: str) -> None:
+    global _parser
+    _parser = load_parser(name, allow_path=True)
+
+
+def _parse(sentences: list[str]) -> list[tuple[Noun, ...]]:
+    assert _parser is not None
+    return list(_parser.nouns(sentences))
 
 
 class CachedParser:

@@ -1,14 +1,19 @@
-"""What a model folder says of itself, read before anything is built; no torch in here."""
+"""What a model folder says of itself, and the runtime that it runs on: torch, or the light one without it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from unshuffle.errors import ConfigError
-from unshuffle.storage.files import read_json
-from unshuffle.storage.folder_files import FolderFiles
+from unshuffle.errors import ConfigError, MissingExtra
+from unshuffle.light.systems import light_fault
+from unshuffle.machine import processors
+from unshuffle.storage.files import FolderFiles, Storage, read_json
+
+if TYPE_CHECKING:
+    from unshuffle.system.contracts import OrderingModel
 
 FORMAT = 1
 WEIGHTS = "model.safetensors"
@@ -16,6 +21,9 @@ LONGEST_CARD = 2**20
 """Bytes of a model's README that are read."""
 MODELS = Path(__file__).parent.parent / "data" / "models"
 """Models that are part of the package, by name."""
+RuntimeName = Literal["auto", "light", "torch"]
+Precision = Literal["auto", "32", "bf16", "int8"]
+"""`32`: single precision; `bf16`: products in bfloat16 (torch); `int8`: products in 8 bits (light); `auto`: `32`."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +73,40 @@ def read_extras(files: FolderFiles) -> tuple[dict[str, Any] | None, str]:
     if files.has("README.md"):
         card = files.read(files.folder / "README.md", most=LONGEST_CARD).decode("utf-8", errors="replace")
     return calibration, card
+
+
+def load(name: str, *, runtime: RuntimeName, device: str, precision: Precision, threads: int | None) -> OrderingModel:
+    """The model of a folder on the runtime that is asked for, or on the lightest one that serves."""
+    described = read_description(name)
+    fault = light_fault(described.system)
+    if device != "cpu" or precision == "bf16":
+        fault = fault or "another device or precision than the light runtime's was asked for"
+    if runtime == "light" and fault:
+        raise ConfigError(f"{name}: {fault}, so the light runtime cannot run it. Say runtime torch.")
+    if runtime == "light" or (runtime == "auto" and not fault):
+        from unshuffle.system.light_model import LightModel
+
+        return LightModel.load(described, int8=precision == "int8", threads=threads or processors())
+    if find_spec("torch") is None:
+        raise MissingExtra(f"{name}: this model", "train")
+    if precision == "int8":
+        raise ConfigError(f"{name}: 8 bits are the light runtime's ({fault or 'torch was asked for'}). Say 32 or bf16.")
+    from unshuffle.machine import usable_device
+    from unshuffle.system.folder import load_model
+
+    return load_model(name, device=usable_device(device), precision="bf16" if precision == "bf16" else "32")
+
+
+def export(name: str, out: Path, storage: Storage = "int8") -> Path:
+    """Writes the small form of a trained model, which runs without torch, and reads it back; needs torch itself."""
+    fault = light_fault(read_description(name).system)
+    if fault:
+        raise ConfigError(f"{name}: {fault}, so only torch can run it. Export a model that can do without.")
+    if find_spec("torch") is None:
+        raise MissingExtra("export", "train")
+    from unshuffle.system.folder import load_model, save_model
+    from unshuffle.system.light_model import LightModel
+
+    save_model(load_model(name), out, storage=storage)
+    LightModel.load(read_description(str(out)), int8=False, threads=1)
+    return out

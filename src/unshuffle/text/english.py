@@ -1,18 +1,32 @@
-"""A light stand-in for a parser: content words by rule, without roles.
-
-It needs no library and no model, so shared words can be shown where spaCy is not installed. Systems that learn from
-entities need a real parser.
-"""
+"""English by rule: whether a text is English, and its content words where no parser is installed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unshuffle.text.document import Document, Role
 from unshuffle.text.parsing.mentions import Noun, fill_mentions
 
+FEWEST_WORDS = 12
+"""Below this many words nothing is said about text in Latin letters."""
+LEAST_SHARE = 0.1
+"""English has at least this share of the words below; in prose it is a third."""
+OTHER_LETTERS = 0.3
+"""Share of letters outside the Latin alphabet from which a text is not English."""
+LONGEST = 20_000
+"""Characters that are looked at."""
+_SMALL_WORDS = (
+    "the of and to is that for it with was his her are be this have from by not but had they she which you we their"
+    " been has when who will more if out so what up its about into them can only other then these may than would there"
+    " could our some very after before over because while where how each most both your just also through between"
+    " were did does do as at on or an it's don't i'm"
+)
+ENGLISH = frozenset(_SMALL_WORDS.split())
+"""Words that no English text of some length does without; few other languages have one of them."""
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 SHORTEST = 3
 """Letters that a content word has at least."""
@@ -46,6 +60,19 @@ FUNCTION_WORDS = frozenset(
 )
 # fmt: on
 """Words that every English text has, so that sharing them says nothing."""
+
+
+def looks_english(sentences: Sequence[str]) -> bool:
+    """False where the letters or the small words speak against it; true where too little is there to tell."""
+    text = " ".join(sentences)[:LONGEST].lower()
+    letters = [letter for letter in text if letter.isalpha()]
+    other = sum(not (letter.isascii() or unicodedata.name(letter, "").startswith("LATIN")) for letter in letters)
+    if letters and other / len(letters) > OTHER_LETTERS:
+        return False
+    words = [word.replace("’", "'") for word in _WORD.findall(text)]
+    if len(words) < FEWEST_WORDS:
+        return True
+    return sum(word in ENGLISH for word in words) / len(words) >= LEAST_SHARE
 
 
 @dataclass(frozen=True, slots=True)
