@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.bulk.corpus import assert_answers, assert_each_once, records, rows_in
 from tests.fixtures.tiny import TEXTS
 from unshuffle.bulk.order_files import BulkReport, order_files
 from unshuffle.bulk.parts import stem_of
-from unshuffle.errors import ConfigError, DataError
+from unshuffle.errors import ConfigError, DataError, MissingExtra
 from unshuffle.system.orderer import Orderer
 
 
@@ -157,3 +158,11 @@ def test_names_of_output_files_lead_nowhere_else_and_are_never_too_long(name: st
     stem = stem_of(Path("folder") / f"{name}.jsonl")
     assert "/" not in stem and not stem.startswith(".") and len(stem.encode()) < 200
     assert stem != stem_of(Path("other") / f"{name}.jsonl")
+
+
+def test_without_pyarrow_bulk_work_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_jsonl(tmp_path / "a.jsonl", records(2))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match="parquet"):
+        order_files([tmp_path / "a.jsonl"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
