@@ -30,9 +30,9 @@ def train_judge(
 
     import torch
 
-    from unshuffle.cli.bars import StageBars
+    from unshuffle.cli.terminal import StageBars
     from unshuffle.judge.cross_encoder import CrossEncoderConfig
-    from unshuffle.machine.memory import keep_memory
+    from unshuffle.machine import keep_memory
     from unshuffle.training.corpus import read_splits
     from unshuffle.training.judge import SETTINGS, JudgeTraining
     from unshuffle.training.judge import train_judge as trained
@@ -69,7 +69,7 @@ def trust_judge(
     """Choose how far a judge is trusted against the model; one that does not help is written as not to be used."""
     from itertools import islice
 
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
     from unshuffle.evaluation.trust import fitted_trust
     from unshuffle.judge.opening import open_judge
     from unshuffle.storage.files import write_json

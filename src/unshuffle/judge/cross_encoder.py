@@ -21,8 +21,7 @@ from unshuffle.errors import ConfigError
 from unshuffle.judge.contracts import Trust
 from unshuffle.layers.dropout import Dropout
 from unshuffle.parts.registry import validated
-from unshuffle.storage.files import read_json, read_tensors, write_json, write_tensors, write_text
-from unshuffle.storage.folder_files import FolderFiles
+from unshuffle.storage.files import FolderFiles, read_json, read_tensors, write_json, write_tensors, write_text
 from unshuffle.text.tokens import Tokenizer
 
 FORMAT, KIND = 1, "cross-encoder"

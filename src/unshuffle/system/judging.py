@@ -8,14 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.judge.refinement import Refinement, refine
 from unshuffle.rank.ranking import FloatArray
 from unshuffle.result import Judgement, Ordering, PairProbability
-from unshuffle.system.assemble import listed
-from unshuffle.system.explain import reasons
+from unshuffle.system.assemble import agreement, listed, reasons
 from unshuffle.system.options import OrderOptions
-from unshuffle.system.pair_chances import agreement
 from unshuffle.text.document import Document
 
 

@@ -16,8 +16,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import Batch
 from unshuffle.graph.build import GraphConfig
-from unshuffle.graph.item import Item
-from unshuffle.graph.prepare import Preparer
+from unshuffle.graph.prepare import Item, Preparer
 from unshuffle.judge.cross_encoder import CrossEncoder, CrossEncoderConfig, CrossEncoderJudge
 from unshuffle.seeds import derived
 from unshuffle.text.document import Document

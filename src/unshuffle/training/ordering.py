@@ -75,7 +75,7 @@ def judged_weights(batch: Batch, gold: Gold, drawn: Drawn) -> Tensor:
     whole = drawn.whole or drawn
     pairs = [item.graph.pairs.shape[1] for item in whole.items]
     here = slice(sum(pairs[: drawn.first]), sum(pairs[: drawn.first]) + batch.graph.pairs.shape[1])
-    truth = torch.zeros(sum(pairs), device=gold.place.device)
+    truth = torch.zeros(sum(pairs), device=gold.position.device)
     truth[here] = pair_truth(batch, gold)
     document = torch.arange(len(pairs)).repeat_interleave(torch.tensor(pairs)).to(truth.device)
     return degraded(truth, document, len(pairs), torch.Generator().manual_seed(drawn.seed))[here]
