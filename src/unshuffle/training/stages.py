@@ -22,7 +22,7 @@ from unshuffle.storage.files import read_json
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
 from unshuffle.training.checkpoint import Checkpoint
-from unshuffle.training.classifiers import InitialStage, IterativeStage
+from unshuffle.training.classifiers import InitialStage, IterativeStage, tune
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Progress, Stage, train
@@ -189,6 +189,9 @@ def _classifiers(
             read["lessons"] = config.lessons
         yield from train_classifier(second, [common, read, share])
     refiner.eval()
+    if config.tuned:
+        with torch.inference_mode():
+            tune(refiner, valid, derived(run.seed, "tuned") % 2**31)
 
 
 def _classifier_recipe(run: Run, config: IterativeConfig) -> list[object]:
