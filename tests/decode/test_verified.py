@@ -66,7 +66,7 @@ def test_the_verifier_learns_from_the_true_order_and_two_that_are_worse() -> Non
             slow.append(missed if worse[one] != worse[other] else 0 * missed)
     loss = model.verifier_loss(states, graph, Gold.of(orders))
     torch.testing.assert_close(loss, torch.stack(slow).sum() / (3 * len(parts)))
-    assert float(loss) > 0
+    assert loss.item() > 0
 
 
 def test_orders_are_disturbed_by_degrees() -> None:

@@ -1,7 +1,7 @@
 """How tau grows with the reliability of link weights: ordering models trained and tested on weights of known quality.
 
-Each linked pair weighs q or 1 - q and is right with chance q, independently of all others. A classifier's errors are not
-independent, so this is an upper limit of what one with that accuracy would bring.
+Each linked pair weighs q or 1 - q and is right with chance q, independently of all others. A classifier's errors are
+not independent, so one of that accuracy brings less.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def _sheet(dataset: Dataset, found: Sequence[dict[str, Any]]) -> Sheet:
         ),
         plots=plots,
         notes=(
-            "honest: both directions asked; told: the true direction only, as released; the checkpoint is chosen by told.",
+            "honest: both directions asked; told: the true direction only, by which the checkpoint is chosen.",
             "The paper's figures for NIPS: pairs 86.32; τ 80.45, with FHDecoder 87.45.",
         ),
         figures={f"{one['recipe']}-{one['system']}-{one['seed']}": one["orders"] for one in found},

@@ -1,4 +1,4 @@
-"""Any step-by-step decoder whose partial orders a coherence verifier re-ranks (Jia et al., Findings of ACL 2023: CoVer).
+"""Any step-by-step decoder, its partial orders re-ranked by a coherence verifier (Jia et al., 2023: CoVer).
 
 Paper and released program leave the baseline's weights alone and train the verifier on texts made worse swap by swap;
 so does this part, whose verifier learns beside the baseline from vectors that its loss does not change. Theirs has two
@@ -31,6 +31,7 @@ from unshuffle.layers.segments import scatter_sum
 from unshuffle.parts.config import PartConfig
 from unshuffle.search.contracts import Found, Search
 
+KIND = "verified"
 NEXT, LATER, FROM_DOCUMENT = range(3)
 """Relations: from a sentence to the next one, to any after that, and from the document to its sentences."""
 
@@ -52,12 +53,10 @@ class VerifiedConfig(PartConfig):
 
     def __post_init__(self) -> None:
         """Refuses what cannot be re-ranked before anything is built of it."""
-        base = decoders.read(dict(self.base))
-        if not issubclass(decoders.part(base), Stepwise) or isinstance(base, VerifiedConfig) or base.source:
-            raise ConfigError(
-                f"decoder.base: '{self.base.get('kind')}' does not choose step by step from vectors of its own encoder. "
-                "Use pointer or future_history."
-            )
+        kind = str(self.base.get("kind"))
+        base = None if kind == KIND else decoders.read(dict(self.base))
+        if base is None or not issubclass(decoders.part(base), Stepwise) or base.source:
+            raise ConfigError(f"decoder.base: '{kind}' cannot be re-ranked. Use pointer or future_history.")
 
 
 class Layer(nn.Module):
@@ -137,7 +136,7 @@ def _along(layer: Layer, states: Tensor) -> Tensor:
     return last + sums / count[:, None]
 
 
-@decoders.register("verified", VerifiedConfig)
+@decoders.register(KIND, VerifiedConfig)
 class Verified(Stepwise):
     """Partial orders are ranked by weight × log-probability + coherence, summed over their choices as released.
 
