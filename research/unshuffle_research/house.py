@@ -1,4 +1,4 @@
-"""Measure how large the product is to a reader: `python -m unshuffle_research.house [--out FILE]` writes JSON.
+"""Measure how large the product is to a reader: `python -m unshuffle_research.house [--list] [--out FILE]` writes JSON.
 
 - tracked files: what git holds.
 - product modules: Python files below src/unshuffle.
@@ -71,9 +71,12 @@ class Entered:
             sys.setprofile(None)
             threading.setprofile(None)
 
-    def counts(self) -> dict[str, int]:
-        """How many files and functions."""
-        return {"files": len({file for file, _ in self.functions}), "functions": len(self.functions)}
+    def by_file(self) -> dict[str, list[str]]:
+        """The files, relative to the product, with the functions that were called in each."""
+        files: dict[str, list[str]] = defaultdict(list)
+        for file, function in sorted(self.functions):
+            files[Path(file).relative_to(PRODUCT).as_posix()].append(function)
+        return dict(files)
 
 
 def command(entered: Entered, *arguments: str) -> None:
@@ -120,16 +123,16 @@ def post(entered: Entered, folder: Path) -> None:
 TRACED = {"order": order, "train": train, "post": post}
 
 
-def counted(name: str) -> dict[str, int]:
-    """What one of them enters, in a process of its own."""
+def entered_by(name: str) -> dict[str, list[str]]:
+    """The files and functions that one of them enters, in a process of its own."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     with tempfile.TemporaryDirectory() as folder:
         program = [sys.executable, "-m", "unshuffle_research.house", "--entered", name, folder]
         done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{name}: {done.stderr.strip()}")
-        counts: dict[str, int] = json.loads((Path(folder) / "entered.json").read_text(encoding="utf-8"))
-    return counts
+        files: dict[str, list[str]] = json.loads((Path(folder) / "entered.json").read_text(encoding="utf-8"))
+    return files
 
 
 def trees() -> Iterator[tuple[Path, ast.Module]]:
@@ -182,14 +185,21 @@ def asked_classes(node: ast.AST) -> set[str]:
     return {name.id for name in ast.walk(classes) if isinstance(name, ast.Name)}
 
 
-def measured() -> dict[str, Any]:
+def counted(name: str, list_files: bool) -> dict[str, Any]:
+    """How many files and functions one of them enters, and which on request."""
+    files = entered_by(name)
+    counts = {"files": len(files), "functions": sum(map(len, files.values()))}
+    return counts | ({"entered": files} if list_files else {})
+
+
+def measured(list_files: bool) -> dict[str, Any]:
     """All figures."""
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     twice, checks = classes_twice(), checks_of_parts()
     return {
         "tracked_files": len(tracked.splitlines()),
         "product_modules": sum(1 for _ in trees()),
-        "entered": {name: counted(name) for name in TRACED},
+        "entered": {name: counted(name, list_files) for name in TRACED},
         "class_names_twice": {"count": len(twice), "names": twice},
         "isinstance_of_parts": {"count": sum(checks.values()), "files": checks},
     }
@@ -199,15 +209,16 @@ def main() -> None:
     """Measures, prints the figures and writes them."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--out", type=Path, help="JSON file to write")
+    options.add_argument("--list", action="store_true", help="name the files and functions entered")
     options.add_argument("--entered", nargs=2, help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.entered:
         name, folder = given.entered
         entered = Entered()
         TRACED[name](entered, Path(folder))
-        (Path(folder) / "entered.json").write_text(json.dumps(entered.counts()), encoding="utf-8")
+        (Path(folder) / "entered.json").write_text(json.dumps(entered.by_file()), encoding="utf-8")
         return
-    text = json.dumps(measured(), indent=2) + "\n"
+    text = json.dumps(measured(given.list), indent=2) + "\n"
     print(text, end="")
     if given.out:
         given.out.write_text(text, encoding="utf-8")

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from unshuffle.result import Coherence, Ordering
     from unshuffle.system.options import OrderKeywords, OrderOptions
     from unshuffle.system.orderer import Orderer
-    from unshuffle.text.document import Document
-    from unshuffle.text.documents import DocumentLike, OnError
+    from unshuffle.text.document import Document, DocumentLike, OnError
 
 __version__ = "0.1.0"
 __all__ = [
@@ -74,9 +73,9 @@ def order_many(
 ) -> Iterator[Ordering]:
     """The best order of each document of a list, column or generator, one at a time and in constant memory.
 
-    `on_error="skip"` leaves out documents that cannot be read and ends with one warning; a result's `index` is the
-    place of its document. A progress bar appears after a second on a terminal or in a notebook; `progress` is True to
-    show it at once and False for never. Options are those of `order`.
+    `on_error="skip"` leaves out documents that cannot be read and ends with one warning; a result's `index` is
+    the number of its document. A progress bar appears after a second on a terminal or in a notebook; `progress` is True
+    to show it at once and False for never. Options are those of `order`.
     """
     return _orderer(model, parser, device).order_many(
         documents, batch_size=batch_size, on_error=on_error, progress=progress, **options

@@ -34,25 +34,25 @@ def ordering_html(ordering: Ordering) -> str:
 
 
 def _list(ordering: Ordering) -> str:
-    texts = ordering.sentences if ordering.given else [f"sentence {place}" for place in ordering.order]
+    texts = ordering.sentences if ordering.given else [f"sentence {position}" for position in ordering.order]
     style = f"line-height:{ROW}px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
     rows = (
-        f'<div style="{style}" title="{escape(text)}"><small>{place}</small> {escape(shortened(text, 120))}</div>'
-        for place, text in zip(ordering.order, texts, strict=True)
+        f'<div style="{style}" title="{escape(text)}"><small>{position}</small> {escape(shortened(text, 120))}</div>'
+        for position, text in zip(ordering.order, texts, strict=True)
     )
     return f'<div style="text-align:left;min-width:0">{"".join(rows)}</div>'
 
 
 def _arcs(ordering: Ordering) -> str:
     """The links of the model's graph beside the list, the stronger the surer; else the pairs that decided."""
-    place = {sentence: number for number, sentence in enumerate(ordering.order)}
+    position = {sentence: number for number, sentence in enumerate(ordering.order)}
     if ordering.rounds:
         links = [(pair.first, pair.second, abs(2 * pair.probability - 1)) for pair in ordering.rounds[-1].weights]
     else:
         links = [(reason.first, reason.second, abs(2 * reason.probability - 1)) for reason in ordering.why]
     paths = []
     for first, second, strength in links:
-        top, bottom = (ROW * (number + 0.5) for number in sorted((place[first], place[second])))
+        top, bottom = (ROW * (number + 0.5) for number in sorted((position[first], position[second])))
         reach = min(70, (bottom - top) / 2)
         paths.append(
             f'<path d="M76 {top:g} C{76 - reach:g} {top:g} {76 - reach:g} {bottom:g} 76 {bottom:g}" fill="none" '
@@ -65,7 +65,7 @@ def _matrix(ordering: Ordering) -> str:
     """Rows and columns in reading order: how probable it is that the row's sentence comes before the column's."""
     chance = {(pair.first, pair.second): pair.probability for pair in ordering.pairs}
     chance |= {(second, first): 1 - probability for (first, second), probability in chance.items()}
-    head = "".join(f"<th>{place}</th>" for place in ordering.order)
+    head = "".join(f"<th>{position}</th>" for position in ordering.order)
     rows = [
         f"<th>{first}</th>" + "".join(_cell(chance.get((first, second)), first, second) for second in ordering.order)
         for first in ordering.order

@@ -86,7 +86,7 @@ class Ordering:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The sentences in reading order."""
-        return tuple(self.given[place] for place in self.order)
+        return tuple(self.given[position] for position in self.order)
 
     @property
     def text(self) -> str:
@@ -166,7 +166,7 @@ class Move:
 
     sentence: int
     to: int
-    """The place, from 0, at which the sentence stands afterwards."""
+    """The position, from 0, at which the sentence stands afterwards."""
     gain: float
     """How much higher the log-probability of the order is then."""
 
@@ -207,6 +207,16 @@ class Coherence:
             return "reads well" if not self.moves else "reads well; a small change might help"
         return "reads much like any other order" if self.percentile < POORLY else "reads fairly well"
 
+    def is_weak(self, step: Transition) -> bool:
+        """Whether the model, asked what comes next, would rather have taken another sentence."""
+        left = len(self.transitions) + 1 - step.second  # the sentences that could have come there
+        return step.score < min(0.5, 1 / left)
+
     def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
-        return asdict(self)
+        """A JSON object, with what the figures mean in words."""
+        return {
+            **asdict(self),
+            "verdict": self.verdict,
+            "transitions": [asdict(step) | {"weak": self.is_weak(step)} for step in self.transitions],
+            "moves": [asdict(move) | {"words": move.words} for move in self.moves],
+        }

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from unshuffle.errors import UnshuffleError
-from unshuffle.system.description import MODELS, read_description
 from unshuffle.system.light_model import LightModel
+from unshuffle.system.loading import MODELS, read_description
 
 Record = Callable[[str, object], None]
 VALUES = ["evil", -1, None, [7], 10**12]

@@ -13,10 +13,8 @@ import pytest
 
 from unshuffle.errors import DataError
 from unshuffle.text import document as limits
-from unshuffle.text.document import LONGEST_SENTENCE, Document
-from unshuffle.text.documents import document_of
-from unshuffle.text.readers.read import read_documents
-from unshuffle.text.readers.report import ReadReport
+from unshuffle.text.document import LONGEST_SENTENCE, Document, document_of
+from unshuffle.text.readers.read import ReadReport, read_documents
 
 ROOT = Path(__file__).parents[2]
 MB = 1_000_000

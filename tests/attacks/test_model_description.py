@@ -163,7 +163,7 @@ def test_descriptions_that_do_not_fit_together_are_one_line(kind: str, change: d
 
 
 def test_the_shipped_model_is_described_by_listed_options_alone() -> None:
-    from unshuffle.system.description import MODELS
+    from unshuffle.system.loading import MODELS
 
     described = json.loads((MODELS / "default" / "config.json").read_text())["system"]["sentence_encoder"]
     known = checked_architecture(described["architecture"], kinds=MODEL_TYPES, slot="sentence_encoder")
@@ -171,8 +171,8 @@ def test_the_shipped_model_is_described_by_listed_options_alone() -> None:
 
 
 def test_a_changed_description_of_the_shipped_model_is_refused_before_its_weights_are_read(tmp_path: Path) -> None:
-    from unshuffle.system.description import MODELS
     from unshuffle.system.folder import load_model
+    from unshuffle.system.loading import MODELS
 
     folder = Path(shutil.copytree(MODELS / "default", tmp_path / "model"))
     described = json.loads((folder / "config.json").read_text())

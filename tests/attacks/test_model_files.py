@@ -15,9 +15,7 @@ import torch
 from tests.fixtures.tiny import save_tiny
 from unshuffle.errors import ConfigError, UnshuffleError
 from unshuffle.graph.topics import LDATopics
-from unshuffle.storage.files import read_tensors, write_tensors
-from unshuffle.storage.folder_files import FolderFiles
-from unshuffle.storage.packing import SCALE, packed, unpacked
+from unshuffle.storage.files import SCALE, FolderFiles, packed, read_tensors, unpacked, write_tensors
 from unshuffle.system.folder import describe, load_model
 
 NAMES = ["config.json", "tokenizer.json", "model.safetensors", "calibration.json", "README.md"]

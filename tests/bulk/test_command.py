@@ -33,4 +33,4 @@ def test_without_ray_the_command_says_what_to_install(
     file = write_jsonl(tmp_path / "a.jsonl", records(1))
     arguments = ["order-files", str(file), "--out", str(out), "--model", model, "--engine", "ray"]
     found = CliRunner().invoke(app, arguments)
-    assert isinstance(found.exception, MissingExtra) and "unshuffle[ray]" in str(found.exception)
+    assert isinstance(found.exception, MissingExtra) and "'.[ray]'" in str(found.exception)

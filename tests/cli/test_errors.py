@@ -1,5 +1,6 @@
 """Every command's errors are one line on stderr and exit code 2."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,10 @@ WRONG: dict[str, list[list[str]]] = {
     ],
     "fine-tune": [[NONE, "--out", "{folder}"], ["{texts}", "--out", "{folder}", "--from", NONE]],
     "evaluate": [[NONE], ["{texts}", "--model", NONE], ["--predictions", NONE]],
+    "compare": [[NONE, NONE], ["{model}", "{model}"], ["{model}", "{model}", NONE], ["{texts}", "{texts}"]],
     "calibrate": [[NONE, "--model", "{model}"], ["{texts}", "--model", NONE]],
-    "serve": [["--limit", "words"], ["--port", "0"], ["--model", NONE]],
+    "serve": [["--limit", "words"], ["--port", "0"], ["--model", NONE], ["--compare", NONE]],
+    "mcp": [["--limit", "words"], ["--model", NONE]],
 }
 
 
@@ -39,3 +42,21 @@ def test_a_wrong_call_is_one_line_and_code_2(
     places = {"folder": tmp_path, "texts": tmp_path / "texts.jsonl", "model": model}
     answer = run(command, *(option.format(**places) for option in options))
     assert answer.complaint.startswith("unshuffle: ") and answer.out == ""
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "arguments"),
+    [
+        ("torch", "train", ["train", "--system", "se-grn", "--data", "corpus", "--out", "made"]),
+        ("torch", "train", ["fine-tune", "my.jsonl", "--out", "made"]),
+        ("pyarrow", "parquet", ["order-files", "my.jsonl", "--out", "made"]),
+    ],
+)
+def test_a_command_whose_extra_is_missing_says_what_to_install(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, package: str, extra: str, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.jsonl").write_text('{"id": "a", "sentences": ["One.", "Two."]}\n')
+    monkeypatch.setitem(sys.modules, package, None)
+    assert f"pip install '.[{extra}]'" in run(*arguments).complaint
+    assert not (tmp_path / "made").exists()

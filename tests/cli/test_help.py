@@ -5,8 +5,7 @@ import re
 import pytest
 
 from tests.cli.conftest import Run
-from unshuffle.cli.commands import OWN, PANELS
-from unshuffle.cli.examples import EXAMPLES
+from unshuffle.cli.commands import EXAMPLES, OWN, PANELS
 
 
 def test_the_commands_are_grouped_by_what_they_are_for(run: Run) -> None:

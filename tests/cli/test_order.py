@@ -125,7 +125,7 @@ def test_text_in_another_language_gets_an_answer_and_a_warning(run: Run, model: 
 
 
 def test_results_come_while_input_is_still_read(run: Run, model: Path, tmp_path: Path) -> None:
-    from unshuffle.system.stream import DOCUMENTS
+    from unshuffle.graph.prepare import DOCUMENTS
 
     broken = tmp_path / "long.jsonl"
     broken.write_text('["One.", "Two."]\n' * (DOCUMENTS + 5) + "oops\n")

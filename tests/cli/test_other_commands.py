@@ -25,7 +25,7 @@ def test_score_speaks_to_people_and_to_programs(run: Run, model: Path) -> None:
     text = run("score", "-m", model, stdin=STORY).out
     assert "% of other orders" in text and re.search(r"3 → 4\s+[01]\.\d\d", text)
     found = json.loads(run("score", "-m", model, "-f", "json", stdin=STORY).out)
-    assert {"id", "probability", "log_probability", "percentile", "transitions", "moves"} == set(found)
+    assert {"id", "probability", "log_probability", "percentile", "verdict", "transitions", "moves"} == set(found)
     assert len(found["transitions"]) == 3
     assert "no other order" in run("score", "-m", model, stdin=STORIES[0][0]).out
     paragraphs = run("score", "-m", model, "--unit", "paragraph", stdin="\n\n".join(reversed(STORIES[0]))).out
@@ -116,8 +116,7 @@ def test_fine_tune_shows_before_after_and_the_interval_of_the_gain(
     run: Run, model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("lightning_fabric")
-    from unshuffle.evaluation.intervals import gains
-    from unshuffle.evaluation.predict import Prediction, figures
+    from unshuffle.evaluation.predict import Prediction, figures, gains
     from unshuffle.training.adaptation import FineTuned
 
     old, new = (tuple(Prediction(str(one), 0, order) for one in range(9)) for order in ((1, 0, 2), (0, 1, 2)))
@@ -178,3 +177,18 @@ def test_train_takes_a_transformer_from_a_folder(run: Run, corpus: Path, tmp_pat
     assert kept["system"]["sentence_encoder"]["architecture"]["hidden_size"] == own
     missing = run(*options, "--out", tmp_path / "other", "--encoder", tmp_path / "none")
     assert missing.code == 2 and "there is no folder" in missing.complaint
+
+
+def test_compare_takes_models_and_predictions(run: Run, model: Path, corpus: Path, tmp_path: Path) -> None:
+    orders = tmp_path / "narrow.orders.jsonl.gz"
+    assert run("evaluate", "-m", model, "--shuffles", 2, "--beam", 1, "--orders", orders, corpus).code == 0
+    found = json.loads(run("compare", orders, model, corpus, "--shuffles", 2, "--format", "json").out)
+    assert (found["first"], found["second"], found["documents"]) == ("narrow", "tiny", 48)
+    earlier = json.loads(run("evaluate", "--predictions", orders, "--format", "json").out)
+    assert found["measures"]["tau"]["first"] == pytest.approx(earlier["tau"], abs=1e-3)
+    shown = run("compare", orders, orders).out
+    assert re.search(r"tau_pooled\s+\S+\s+\S+\s+\+0\.00\s+0\.00 to 0\.00\s+1\.000", shown) and "sentences" in shown
+    assert "not measured on the same" in run("compare", orders, model, corpus, "--shuffles", 1).complaint
+    assert "Name a file of documents" in run("compare", model, orders).complaint
+    assert "nowhere" in run("compare", model, "nowhere", corpus).complaint
+    assert "kind of picture" in run("compare", orders, orders, "--plot", tmp_path / "a.gif").complaint

@@ -84,7 +84,7 @@ def test_a_command_imports_no_other_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.splitlines()[-1].split()[1:]
-    own = ("commands", "examples", "options", "order", "parameters")
+    own = ("commands", "options", "order")
     assert sorted(loaded) == [f"unshuffle.cli.{name}" for name in own]
 
 
@@ -99,7 +99,7 @@ def test_parts_that_cannot_be_imported_are_a_warning(install, caplog: pytest.Log
 def test_a_part_cannot_take_the_place_of_another(install, caplog: pytest.LogCaptureFixture) -> None:  # noqa: ANN001
     code = (
         "from unshuffle.encoders.contracts import ParagraphEncoder, paragraph_encoders\n"
-        "from unshuffle.parts.config import PartConfig\n\n"
+        "from unshuffle.parts.registry import PartConfig\n\n"
         "@paragraph_encoders.register('grn', PartConfig)\nclass Mine(ParagraphEncoder): ...\n"
     )
     install("usurper", "unshuffle.parts", "usurper = usurper", code)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from unshuffle.cli.progress import Pace, counted, spinner
+from unshuffle.cli.terminal import Pace, counted, spinner
 
 
 def on_terminal(arguments: list[object], out: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from unshuffle.text.readers.recognise import recognised
+from unshuffle.text.readers.formats import recognised
 
 STORY = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
 WRAPPED = """Anna wanted to bake a cake for her

@@ -39,7 +39,9 @@ CONFIGS: dict[str, Any] = {
     "pairs-encoded": PairMatrixConfig(network="encoded", dropout=0.0, method="topological"),
     "positions": PositionsConfig(width=8, heads=2, hidden=16, dropout=0.0),
     "transformer-pointer": TransformerPointerConfig(width=8, heads=2, blocks=2, dropout=0.0),
-    "transformer-pointer-places": TransformerPointerConfig(width=8, heads=2, blocks=1, dropout=0.0, places=True),
+    "transformer-pointer-places": TransformerPointerConfig(
+        width=8, heads=2, blocks=1, dropout=0.0, position_codes=True
+    ),
     "topical-pointer": TopicalPointerConfig(topics=TOPICS, match_width=5),
     "verified": VerifiedConfig(width=7, dropout=0.0),
     "verified-encoded": VerifiedConfig(

@@ -8,9 +8,14 @@ import torch
 
 from tests.decode.paragraphs import batch, paragraphs
 from tests.oracles.constraints import keeps
-from unshuffle.decode.search.beam import beam_search
-from unshuffle.decode.search.content import content_keys, content_ranks
-from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
+from unshuffle.decode.search import (
+    TableMemory,
+    beam_search,
+    content_keys,
+    content_ranks,
+    order_log_probability,
+    with_first,
+)
 from unshuffle.errors import ConfigError
 from unshuffle.rank import Constraints
 from unshuffle.search.allowed import allowed_orders, constraints_of

@@ -10,10 +10,9 @@ from torch import Tensor
 from tests.decode.paragraphs import ENCODED, WIDTH, Paragraph, batch, decoder, graph_of, paragraphs, random_orders
 from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.future_history import FutureHistoryConfig
-from unshuffle.decode.pairs.losses import future_loss, history_loss
-from unshuffle.decode.pairs.vectors import PairVectors
+from unshuffle.decode.pairs.vectors import PairVectors, future_loss, history_loss
 from unshuffle.errors import ConfigError
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import ordered_pairs
 
 
 def pair_vector(model: Any, part: Paragraph, module: int, one: int, other: int) -> Tensor:
@@ -106,7 +105,7 @@ def test_the_future_is_asked_about_all_pairs() -> None:
     assert float(loss.detach()) == pytest.approx(sum(per_document) / 3)
     assert float(future_loss(said, graph, gold, "choice").detach()) == pytest.approx(math.log(2) * 2 / 3)
     (pull,) = torch.autograd.grad(loss, said.logits)
-    later = gold.place[said.pairs[0]] > gold.place[said.pairs[1]]
+    later = gold.position[said.pairs[0]] > gold.position[said.pairs[1]]
     assert ((pull[:, 1] < 0) == later).all()  # class 1: the first comes after the other
 
 
@@ -115,7 +114,7 @@ def test_history_asks_about_the_right_one_and_one_wrong_one_a_row(distance: int)
     graph = graph_of([6])
     gold = Gold.of(random_orders([6]))
     pairs = ordered_pairs(graph)
-    apart = gold.place[pairs[0]] - gold.place[pairs[1]]
+    apart = gold.position[pairs[0]] - gold.position[pairs[1]]
     drawn = torch.zeros(pairs.shape[1])
     torch.manual_seed(0)
     for _ in range(300):
@@ -128,7 +127,7 @@ def test_history_asks_about_the_right_one_and_one_wrong_one_a_row(distance: int)
         assert torch.bincount(pairs[0][wrong], minlength=6).max() == 1
         assert (apart[wrong] > 0).all()
         drawn += wrong
-    last = pairs[0] == int((gold.place == 5).nonzero())
+    last = pairs[0] == int((gold.position == 5).nonzero())
     could = last & (apart > 0) & (apart != distance)  # four others, each drawn about one time in four
     assert (drawn[could] / 300).tolist() == pytest.approx([0.25] * 4, abs=0.1)
 

@@ -11,7 +11,7 @@ from unshuffle.decode.contracts import decoders
 from unshuffle.encoders.contracts import Encoded, paragraph_encoders, sentence_encoders
 from unshuffle.graph.batch import collate
 from unshuffle.graph.build import Graph
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.search.contracts import Found, Search
 
 NAMES = [name for name in CONFIGS if name != "markers" and "encoded" not in name]

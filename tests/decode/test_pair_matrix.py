@@ -9,8 +9,8 @@ import torch
 from tests.decode.paragraphs import ENCODED, WIDTH, batch, decoder, paragraphs, random_orders
 from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.decode.pair_matrix import PairMatrixConfig
-from unshuffle.decode.search import orders
-from unshuffle.decode.search.orders import OrderDistribution
+from unshuffle.decode.pairs import orders
+from unshuffle.decode.pairs.orders import OrderDistribution
 from unshuffle.errors import ConfigError
 from unshuffle.rank import METHODS, by_kemeny, two_sided
 from unshuffle.search.contracts import Search

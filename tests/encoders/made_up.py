@@ -10,10 +10,9 @@ import torch
 from torch import Tensor
 
 from unshuffle.encoders.contracts import Encoded, paragraph_encoders
-from unshuffle.graph.batch import Batch, GraphBatch, collate
+from unshuffle.graph.batch import Batch, GraphBatch, collate, ordered_pairs, pair_numbers
 from unshuffle.graph.build import Graph
-from unshuffle.graph.item import Item
-from unshuffle.graph.pairs import ordered_pairs, pair_numbers
+from unshuffle.graph.prepare import Item
 
 WORDS = 40
 OPEN, CLOSE = 2, 3

@@ -1,11 +1,12 @@
 """Intervals of figures and of gains, over documents."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
 from unshuffle.errors import DataError
-from unshuffle.evaluation.intervals import MEASURES, gains, intervals
-from unshuffle.evaluation.predict import Prediction, figures
+from unshuffle.evaluation.predict import MEASURES, Prediction, figures, gains, intervals
 
 
 def predictions(seed: int, *, documents: int = 60, shuffles: int = 2, right: float = 0.5) -> list[Prediction]:
@@ -23,8 +24,9 @@ def test_every_interval_lies_around_the_figure_itself() -> None:
     given = predictions(1)
     mean, bands = figures(given).mean, intervals(given)
     assert set(bands) == set(MEASURES)
+    figure = asdict(mean) | {f"within{distance}": share for distance, share in enumerate(mean.within, 1)}
     for name, band in bands.items():
-        assert band.value == pytest.approx(getattr(mean, name))
+        assert band.value == pytest.approx(figure[name])
         assert band.lower < band.value < band.upper
     assert intervals(given) == bands
 

@@ -18,7 +18,9 @@ from unshuffle.evaluation.results import Result, plain, read_predictions, write_
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 
-RESULTS = sorted(path for path in (ROOT / "results").rglob("*.json") if path.with_suffix(".orders.jsonl.gz").is_file())
+RESULTS = sorted(
+    path for path in (ROOT / "research" / "results").rglob("*.json") if path.with_suffix(".orders.jsonl.gz").is_file()
+)
 
 
 def repeated() -> list[Document]:

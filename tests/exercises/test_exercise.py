@@ -71,7 +71,7 @@ def test_a_rival_that_moves_one_sentence_is_said_so() -> None:
     exercise = make_exercise(FakeOrderer(), [*CLEAR[1:], CLEAR[0]])
     assert exercise.rival is not None
     assert exercise.rival.why.startswith("The order ") and "is likelier to the model" in exercise.rival.why
-    assert f"It moves {label(exercise.solution[-1])} from place 5 to place 1." in exercise.rival.why
+    assert f"It moves {label(exercise.solution[-1])} from position 5 to position 1." in exercise.rival.why
 
 
 def test_mending_changes_until_the_order_is_unambiguous_and_says_what(unsure: Unsure) -> None:

@@ -16,7 +16,7 @@ from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from tests.gates.test_outputs import fill
 from unshuffle.graph.batch import collate
-from unshuffle.machine.devices import computing, device_of
+from unshuffle.machine import computing, device_of
 from unshuffle.search.contracts import Search
 from unshuffle.system.rows import system_names
 from unshuffle.training.loop import draw

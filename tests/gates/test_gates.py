@@ -17,7 +17,7 @@ from tests.fixtures.systems import shared_model
 from unshuffle.encoders.contracts import Encoded
 from unshuffle.evaluation.predict import figures, predict
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.metrics.orders import tau
 from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.refine.contracts import Refined
@@ -26,7 +26,7 @@ from unshuffle.system.folder import Model
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import system_names
 from unshuffle.text.document import Document
-from unshuffle.training.link_weights import with_weights
+from unshuffle.training.classifiers import with_weights
 
 DOCUMENTS = random_documents(14, sentences=(2, 7), seed=31)
 NEAR = 1e-4

@@ -6,9 +6,8 @@ import numpy as np
 import torch
 
 from tests.encoders.made_up import corpus
-from unshuffle.graph.batch import Batch, collate
-from unshuffle.graph.select import select
-from unshuffle.layers.padding import pad_documents, sentence_mask
+from unshuffle.graph.batch import Batch, collate, select
+from unshuffle.layers.segments import pad_documents, sentence_mask
 
 
 def test_each_documents_part_is_the_document_itself() -> None:

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fixtures.documents import random_document, stories
-from unshuffle.graph.build import GraphConfig, build_graph
+from unshuffle.graph.build import EntityRule, EntityVocabulary, GraphConfig, build_graph
 from unshuffle.graph.relations import Related
 from unshuffle.text.document import Document, Mention, Role
-from unshuffle.text.entities import EntityRule, EntityVocabulary
 
 
 def words_by_sentence(document: Document) -> list[set[str]]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.encoders.made_up import collated, corpus, item
-from unshuffle.graph.pairs import ordered_pairs, pair_numbers
+from unshuffle.graph.batch import ordered_pairs, pair_numbers
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4))

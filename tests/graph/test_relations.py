@@ -8,8 +8,8 @@ import pytest
 from tests.fixtures.documents import NOUNS, write_vectors
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.build import GraphConfig
-from unshuffle.graph.relatedness import relatedness_of
-from unshuffle.graph.relations import FileRelatedness, VectorRelatedness, no_relations
+from unshuffle.graph.prepare import relatedness_of
+from unshuffle.graph.relations import FileRelatedness, VectorRelatedness
 from unshuffle.text.vectors import load_vectors
 
 
@@ -29,11 +29,12 @@ def test_a_file_of_pairs_is_read_either_way_round(tmp_path: Path) -> None:
     file = tmp_path / "pairs.tsv"
     file.write_text("box\tkey\t0.75\n\nriver\tboat\t0.4\n", encoding="utf-8")
     relatedness = relatedness_of(GraphConfig(relations="file", relation_file=str(file)), "default")
+    assert relatedness is not None
     for words in (("box", "key"), ("key", "box")):
         found = relatedness(words)
         assert found.pairs.tolist() == [[0], [1]] and found.similarity.tolist() == [0.75]
     assert not relatedness(("boat", "river")).pairs.size
-    assert not no_relations(("box", "key")).pairs.size
+    assert relatedness_of(GraphConfig(), "default") is None
 
 
 @pytest.mark.parametrize("content", [b"box\tkey\n", b"box\tkey\tnear\n", b"box\tkey\tnan\n", b"\xff\xfe\n"])

@@ -1,5 +1,6 @@
 """A tiny model for all adapters, and three texts to order."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from tests.fixtures.tiny import save_tiny
 from unshuffle.system.orderer import Orderer
 
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # before it is imported: tests tell nobody of themselves
 SENTENCES = ["She washed the apple.", "Then she ate it.", "Mia picked an apple.", "The river was high."]
 
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from unshuffle.layers.gru import Gathered, SplitGRU
-from unshuffle.layers.shared_linear import SharedLinear
+from unshuffle.layers.gru import Gathered, SharedLinear, SplitGRU
 
 
 def gradients(loss: Tensor, *of: Tensor) -> tuple[Tensor, ...]:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from unshuffle.machine import memory
+from unshuffle import machine
 
 RESIDENT = """
 import re
@@ -18,7 +18,7 @@ def resident():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library of Linux is asked")
 def test_scattered_free_memory_goes_back_to_the_system() -> None:
     code = RESIDENT + (
-        "from unshuffle.machine.memory import hand_back\n"
+        "from unshuffle.machine import hand_back\n"
         "held = [bytearray(60_000) for _ in range(4_000)]\n"  # too small to be mapped on their own
         "full = resident()\n"
         "del held[1:-1]\n"  # the last one keeps the heap from shrinking by itself
@@ -36,15 +36,15 @@ def test_scattered_free_memory_goes_back_to_the_system() -> None:
 
 
 def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.sys, "platform", "win32")
-    assert not memory.keep_memory()
-    assert not memory.hand_back()
+    monkeypatch.setattr(machine.sys, "platform", "win32")
+    assert not machine.keep_memory()
+    assert not machine.hand_back()
 
 
 def test_what_is_loaded_is_taken_to_last_once_work_is_under_way() -> None:
     before = gc.get_freeze_count()
     try:
-        passed = memory.settled(range(5), after=3)
+        passed = machine.settled(range(5), after=3)
         assert [next(passed), next(passed), next(passed)] == [0, 1, 2]
         assert gc.get_freeze_count() == before
         assert list(passed) == [3, 4]

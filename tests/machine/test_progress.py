@@ -1,13 +1,16 @@
 """A bar is shown where it is wanted or can be seen, and nowhere else."""
 
 import io
+import sys
 import time
+import warnings
 from collections.abc import Iterator
+from types import ModuleType
 
 import pytest
 
-from unshuffle.machine import progress
-from unshuffle.machine.progress import shown
+from unshuffle import machine
+from unshuffle.machine import shown
 
 
 class Terminal(io.StringIO):
@@ -35,7 +38,18 @@ def test_nothing_is_shown_off_a_terminal(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_terminal_sees_a_bar_only_when_it_takes_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", Terminal())
     list(shown(work(3), [0] * 3, None, unit=" documents"))
-    assert progress.sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
-    monkeypatch.setattr(progress, "DELAY", 0.05)
+    assert machine.sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+    monkeypatch.setattr(machine, "DELAY", 0.05)
     list(shown(work(12, 0.03), [0] * 12, None, unit=" documents"))
-    assert "documents" in progress.sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "documents" in machine.sys.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_notebook_without_widgets_is_not_told_that_it_has_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr(machine, "find_spec", lambda name: None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(shown(work(3), [0] * 3, None, unit=" documents")) == [0, 1, 2]
+    assert capsys.readouterr().err == ""

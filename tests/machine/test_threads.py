@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from unshuffle import machine
 from unshuffle.errors import ConfigError
-from unshuffle.machine import processors as machine
-from unshuffle.machine import threads
-from unshuffle.machine.threads import VARIABLE, use_threads
+from unshuffle.machine import VARIABLE, use_threads
 
 
 @pytest.fixture(autouse=True)
@@ -21,8 +20,7 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_small_network_takes_one_and_a_large_one_what_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (threads, machine):
-        monkeypatch.setattr(module, "processors", lambda: 4)
+    monkeypatch.setattr(machine, "processors", lambda: 4)
     monkeypatch.setattr(machine.os, "getloadavg", lambda: (1.2, 0.0, 0.0))
     torch.set_num_threads(4)
     assert use_threads(large=True) == 3
@@ -34,7 +32,7 @@ def test_a_small_network_takes_one_and_a_large_one_what_is_idle(monkeypatch: pyt
 
 
 def test_what_was_chosen_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "processors", lambda: 4)
+    monkeypatch.setattr(machine, "processors", lambda: 4)
     torch.set_num_threads(2)
     assert use_threads(large=False) == 2
     monkeypatch.setenv("OMP_NUM_THREADS", "4")

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from unshuffle.encoders.messages.links import Bucketed, Gated
+from unshuffle.encoders.messages import Bucketed, Gated
 from unshuffle.encoders.paragraph.grn import GRN
 from unshuffle.graph.build import Graph
 from unshuffle.layers.gru import SplitGRU

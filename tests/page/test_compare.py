@@ -1,10 +1,25 @@
 """The comparing tab: two orders side by side."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.page.reader import Open, until
+from tests.serve.conftest import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a service with two models answers."""
+    server = Server(tmp_path_factory.mktemp("compared"), {"compare": True})
+    yield server.url
+    server.stop()
 
 
 def test_the_text_as_given_is_held_against_its_order(open_page: Open) -> None:
@@ -31,3 +46,22 @@ def test_two_searches_are_compared_by_their_width(open_page: Open) -> None:
     assert [beam for beam in asked if beam] == [1, 64]
     page.select_option("#left-kind", "8")
     assert page.is_visible("#compare-old")
+
+
+def test_two_models_are_held_against_each_other(compared: str, browser: "Browser") -> None:
+    page = browser.new_page()
+    asked: list[object] = []
+    page.on("request", lambda request: asked.append((request.post_data_json or {}).get("model")))
+    page.goto(f"{compared}/#compare")
+    page.wait_for_function("document.querySelector('#left-kind').value === 'model:fake'")
+    assert "2 models" in page.inner_text("#compare-model") and page.input_value("#right-kind") == "model:reversed"
+    page.fill("#compared", "One is 1. Two is 2. Three is 3.")
+    page.click("#compare")
+    page.wait_for_selector("#right-list li")
+    assert [one for one in asked if one] == ["fake", "reversed"]
+    assert page.locator("#left-list p").all_inner_texts() == ["One is 1.", "Two is 2.", "Three is 3."]
+    assert page.locator("#right-list p").all_inner_texts() == ["Three is 3.", "Two is 2.", "One is 1."]
+    assert (page.inner_text("#left-name"), page.inner_text("#right-name")) == ("fake", "reversed")
+    summary = page.inner_text("#compare-summary")
+    assert "0 of 3 pairs" in summary and "To the model" not in summary  # two models' chances cannot be compared
+    page.close()

@@ -60,8 +60,11 @@ def test_a_good_draft_has_nothing_underlined(open_page: Open) -> None:
 
 def test_a_weak_step_that_no_move_mends_is_told_so(open_page: Open) -> None:
     page = open_page("/#draft")
-    weak = [{"first": 0, "second": 1, "score": 0.1}, {"first": 1, "second": 2, "score": 0.9}]
-    answering(page, "score", transitions=weak, moves=[{"sentence": 2, "to": 0, "gain": 0.1}])
+    steps = [
+        {"first": 0, "second": 1, "score": 0.1, "weak": True},
+        {"first": 1, "second": 2, "score": 0.9, "weak": False},
+    ]
+    answering(page, "score", transitions=steps, moves=[])
     page.fill("#draft", "One is 1. Two is 2. Three is 3.")
     page.click("#check")
     until(lambda: page.inner_text("#draft-headline") == "1 sentence to look at")

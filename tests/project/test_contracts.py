@@ -8,8 +8,7 @@ from torch import nn
 
 from unshuffle.decode.contracts import Decoder, decoders
 from unshuffle.encoders.contracts import ParagraphEncoder, SentenceEncoder, paragraph_encoders, sentence_encoders
-from unshuffle.parts.config import PartConfig
-from unshuffle.parts.registry import Registry
+from unshuffle.parts.registry import PartConfig, Registry
 from unshuffle.system import config as _register  # noqa: F401  (imports every part)
 
 ROOTS = [Path(__file__).parents[2] / path for path in ("src/unshuffle", "research/unshuffle_research")]

@@ -22,8 +22,11 @@ BLOCK = re.compile(
     r"^(?:<!-- no-run: (?P<why>[^\n]+) -->\n)?^```(?P<kind>python|console)(?P<info>[^\n]*)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-MOST_SKIPPED = 5
+MOST_SKIPPED = 4
 """Blocks that are not run; one more needs a reason that a reader of this test accepts."""
+
+LIBRARIES = {"integrations.md": ("langchain_core", "haystack")}
+"""What the code of a page needs beyond the extras that every test has."""
 
 pytestmark = pytest.mark.skipif(not (DEFAULT_PARSER / "config.cfg").is_file(), reason="needs the shipped parser")
 
@@ -56,6 +59,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_code_of_a_page_runs(
     page: Path, folder: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for library in LIBRARIES.get(page.name, ()):
+        pytest.importorskip(library)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page):
         if block.kind == "python":

@@ -11,7 +11,7 @@ from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from tests.oracles import refinement as oracle
 from unshuffle.graph.batch import Batch, collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.refine.classifier import PairClassifier, normalised
 from unshuffle.refine.contracts import Refined
 from unshuffle.refine.iterative import Refiner

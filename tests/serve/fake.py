@@ -7,6 +7,7 @@ import re
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -56,6 +57,10 @@ class FakeOrderer:
 
     def card(self) -> dict[str, Any]:
         return {"system": "fake", "trained_on": "nothing"}
+
+    def pieces(self, sentences: Sequence[str]) -> list[int]:
+        """A word, and each sign in it, is a piece."""
+        return [len(re.findall(r"\w+|[^\w\s]", sentence)) for sentence in sentences]
 
     def order_many(
         self,
@@ -114,6 +119,22 @@ class FakeOrderer:
         )
         links = tuple((first, second) for second in range(len(sentences)) for first in range(second))
         return SentenceGraph(len(sentences), tuple(entities), mentions, links)
+
+
+class Reversed(FakeOrderer):
+    """A model that has it the other way round."""
+
+    name = "reversed"
+
+    def order_many(
+        self,
+        documents: Iterable[Document | Sequence[str]],
+        options: OrderOptions | None = None,
+        *,
+        batch_size: int = 32,
+    ) -> Iterator[Ordering]:
+        for found in super().order_many(documents, options, batch_size=batch_size):
+            yield replace(found, order=found.order[::-1])
 
 
 def _ordering(document: Document, n_best: int) -> Ordering:

@@ -24,14 +24,14 @@ runner = CliRunner()
 @pytest.fixture(autouse=True)
 def fake_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UNSHUFFLE_TOKEN", raising=False)
-    monkeypatch.setattr("unshuffle.cli.models.load_orderer", lambda *_, **__: FakeOrderer())
+    monkeypatch.setattr("unshuffle.cli.reading.load_orderer", lambda *_, **__: FakeOrderer())
 
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     seen: list[Any] = []
     monkeypatch.setattr(unshuffle.serve.run, "listen", lambda _: [])
-    monkeypatch.setattr(unshuffle.serve.run, "run", lambda _, settings, sockets: seen.append(settings))
+    monkeypatch.setattr(unshuffle.serve.run, "run", lambda _, settings, sockets, others: seen.append(settings))
     return seen
 
 

@@ -4,8 +4,11 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
-from tests.serve.fake import EXAMPLES, FakeOrderer
+from tests.serve.fake import EXAMPLES, FakeOrderer, Reversed
+from unshuffle.errors import ConfigError
 from unshuffle.serve import schemas
+from unshuffle.serve.app import make_app
+from unshuffle.serve.settings import Limits, Settings
 
 SHUFFLED = ["Last 3.", "First 1.", "Then 2."]
 
@@ -104,3 +107,33 @@ def test_a_failure_of_the_model_is_one_line_and_no_trace(client: TestClient, mod
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert answer.json()["request"] == answer.headers["x-request-id"]
+
+
+def test_an_order_may_be_asked_of_a_further_model_and_of_no_other() -> None:
+    with TestClient(make_app(FakeOrderer(), Settings(), [Reversed()]), base_url="http://localhost") as client:
+        names = [model["name"] for model in client.get("/v1/models").json()["models"]]
+        assert names == ["fake", "reversed"]
+        asked = {"sentences": ["Two is 2.", "One is 1.", "Three is 3."], "id": "a"}
+        usual = client.post("/v1/order", json=asked).json()
+        assert client.post("/v1/order", json={**asked, "model": "fake"}).json() == usual
+        other = client.post("/v1/order", json={**asked, "model": "reversed"}).json()
+        assert other["order"] == usual["order"][::-1] and other["id"] == "a"
+        for name in ("default", "", "../../etc/passwd", "reversed ", "x" * 201):
+            refused = client.post("/v1/order", json={**asked, "model": name})
+            assert refused.status_code == 422 and refused.json()["error"].startswith("model: ")
+            assert "passwd" not in refused.text
+
+
+def test_a_further_model_has_the_same_limits_and_fails_alone() -> None:
+    settings = Settings(limits=Limits(document_cost=30))
+    with TestClient(make_app(FakeOrderer(), settings, [Reversed()]), base_url="http://localhost") as client:
+        long = {"sentences": ["a word and another"] * 10, "model": "reversed"}
+        assert "the limit is 30" in client.post("/v1/order", json=long).json()["error"]
+        poison = {"sentences": ["poison", "a"], "model": "reversed"}
+        assert client.post("/v1/order", json=poison).status_code == 422
+        assert client.post("/v1/order", json={"sentences": ["One 1.", "Two 2."]}).status_code == 200
+
+
+def test_two_models_of_one_name_cannot_be_told_apart() -> None:
+    with pytest.raises(ConfigError, match="two models"):
+        make_app(FakeOrderer(), Settings(), [FakeOrderer()])

@@ -137,3 +137,15 @@ def _log_probability(orderer: Orderer, order: tuple[int, ...]) -> float:
     with torch.inference_mode():
         batch = collate([item])
         return float(model.network.transitions(model.network.read(batch), batch, Gold.of([list(order)])).sum())
+
+
+def test_words_and_weak_steps_are_part_of_the_answer() -> None:
+    transitions = (Transition(0, 1, 0.3), Transition(1, 2, 0.4), Transition(2, 3, 0.45))
+    moves = (Move(2, 0, 2.5), Move(1, 3, 1.0))
+    found = Coherence(0.1, -2.3, 80.0, transitions, moves).to_json()
+    # Of three, two and one that could have come: a third, a half, and for the last a half again.
+    assert [step["weak"] for step in found["transitions"]] == [True, True, True]
+    assert [move["words"] for move in found["moves"]] == ["clearly better", "slightly better"]
+    assert found["verdict"] == "some steps seem out of place"
+    firm = Coherence(0.1, -2.3, 97.0, (Transition(0, 1, 0.34), Transition(1, 2, 0.5), Transition(2, 3, 0.5)), ())
+    assert not any(step["weak"] for step in firm.to_json()["transitions"]) and firm.to_json()["verdict"] == "reads well"

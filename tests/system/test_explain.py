@@ -5,7 +5,7 @@ import numpy as np
 from tests.fixtures.tiny import tiny_model
 from unshuffle.graph.build import GraphConfig, build_graph
 from unshuffle.result import PairProbability
-from unshuffle.system.explain import reasons
+from unshuffle.system.assemble import reasons
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document, Mention, Role
 

@@ -17,10 +17,9 @@ from tests.fixtures.documents import NOUNS, random_documents
 from tests.fixtures.systems import shared_model, tiny_config, tiny_model
 from unshuffle.errors import ConfigError, UnshuffleError
 from unshuffle.storage import files
-from unshuffle.storage.files import read_tensors, write_tensors
-from unshuffle.storage.packing import Storage
-from unshuffle.system.description import find_folder
+from unshuffle.storage.files import Storage, read_tensors, write_tensors
 from unshuffle.system.folder import Model, load_model, save_model
+from unshuffle.system.loading import find_folder
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import system_names
 from unshuffle.training.run import new_model
@@ -96,7 +95,7 @@ def test_every_system_is_saved_loaded_and_orders_alike(name: str, tmp_path: Path
 @pytest.mark.parametrize("storage", ["float16", "int8"])
 @pytest.mark.parametrize("name", ["se-grn", "irse-grn"])
 def test_fewer_bits_order_alike(name: str, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unshuffle.storage.packing.LARGE", 256)  # matrices are tiny here
+    monkeypatch.setattr("unshuffle.storage.files.LARGE", 256)  # matrices are tiny here
     model = tiny_model(name, tmp_path, DOCUMENTS)
     save_model(model, tmp_path / "whole")
     save_model(model, tmp_path / "small", storage=storage)
@@ -271,7 +270,7 @@ def test_a_full_disk_while_saving_is_one_line_and_mixes_nothing(
 
 
 def test_shipped_models_are_found_by_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unshuffle.system.description.MODELS", tmp_path)
+    monkeypatch.setattr("unshuffle.system.loading.MODELS", tmp_path)
     (tmp_path / "default").mkdir()
     (tmp_path / "default" / "config.json").write_text("{}")
     assert find_folder("default") == tmp_path / "default"

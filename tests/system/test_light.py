@@ -14,8 +14,7 @@ from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError
 from unshuffle.light import bert, encoder
 from unshuffle.rank.constraints import Constraints
-from unshuffle.storage.files import read_json, write_json
-from unshuffle.storage.packing import Storage
+from unshuffle.storage.files import Storage, read_json, write_json
 from unshuffle.system.folder import save_model
 from unshuffle.system.orderer import Orderer
 

@@ -14,7 +14,7 @@ from unshuffle.decode.contracts import Gold
 from unshuffle.encoders.paragraph.grn import GRNConfig
 from unshuffle.encoders.sentence.bilstm import BiLSTMConfig
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.search.contracts import Search
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.folder import Model

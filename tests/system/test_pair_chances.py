@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unshuffle.system.pair_chances import agreeing, agreement, pair_shares
+from unshuffle.system.assemble import agreeing, agreement, pair_shares
 
 ORDERS = [(2, 0, 1, 3), (2, 1, 0, 3), (0, 2, 1, 3)]
 LOGS = [-0.4, -1.6, -2.5]

@@ -114,3 +114,13 @@ def test_a_users_broken_file_is_one_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigError) as error:
         load_row(str(file))
     assert "\n" not in str(error.value)
+
+
+def test_options_are_known_by_the_names_they_once_had() -> None:
+    options = load_row("irse-grn").system.write()
+    options["refiner"]["lessons"] = "predictions"
+    del options["refiner"]["learns_from"]
+    config = SystemConfig.read(options)
+    assert config.refiner is not None and config.refiner.learns_from == "predictions"
+    assert config.with_former_names() == options
+    assert SystemConfig.read(config.write()) == config

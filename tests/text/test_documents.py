@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.text.document import Document
-from unshuffle.text.documents import document_of, numbered
+from unshuffle.text.document import Document, document_of, numbered
 
 TEXT = "Mia picked an apple. She washed it."
 SENTENCES = ("Mia picked an apple.", "She washed it.")

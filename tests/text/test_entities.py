@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unshuffle.errors import ConfigError, DataError
+from unshuffle.graph.build import EntityRule, EntityVocabulary, count_nouns, entities_of
 from unshuffle.parts.registry import validated
 from unshuffle.text.document import Document, Mention, Role
-from unshuffle.text.entities import EntityRule, EntityVocabulary, count_nouns, entities_of
 
 DOCUMENT = Document(
     ("s0", "s1", "s2"),

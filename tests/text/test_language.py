@@ -1,6 +1,6 @@
 import pytest
 
-from unshuffle.text.language import looks_english
+from unshuffle.text.english import looks_english
 
 
 @pytest.mark.parametrize(

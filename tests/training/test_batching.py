@@ -6,8 +6,8 @@ import numpy as np
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
-from unshuffle.graph.item import Item
-from unshuffle.training.batching import GROUP, epoch_batches
+from unshuffle.graph.prepare import Item
+from unshuffle.training.corpus import GROUP, epoch_batches
 
 
 def items_of_lengths(lengths: list[int], tmp_path: object) -> list[Item]:

@@ -17,7 +17,7 @@ from tests.fixtures.documents import random_documents, stories
 from tests.fixtures.systems import tiny_config, tiny_model
 from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import Batch
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.system.orderer import Orderer
 from unshuffle.training import loop
 from unshuffle.training.checkpoint import Checkpoint

@@ -9,7 +9,7 @@ pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_config
-from unshuffle.machine.devices import Precision, usable_device
+from unshuffle.machine import Precision, usable_device
 from unshuffle.training.checkpoint import Checkpoint
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.loop import train

@@ -15,13 +15,12 @@ from tests.fixtures.systems import tiny_model
 from unshuffle.decode.contracts import Gold
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.refine.iterative import Refiner
 from unshuffle.system.folder import Model
 from unshuffle.training import stages
-from unshuffle.training.classifiers import IterativeTask, both_ways, pair_truth, rightly, shuffled_batches
+from unshuffle.training.classifiers import IterativeTask, both_ways, pair_truth, rightly, shuffled_batches, with_weights
 from unshuffle.training.config import TrainingConfig
-from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Drawn, Progress
 from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.run import new_fabric
@@ -147,8 +146,8 @@ def drawn_batches(model: Model) -> list[Drawn]:
     return shuffled_batches([model.preparer.item(document) for document in TRAIN], seed=3)
 
 
-def test_lessons_may_be_what_the_initial_classifier_leaves_open(tmp_path: Path) -> None:
-    model = tiny_model("irse-grn", tmp_path, TRAIN, changes=["refiner.lessons=predictions"])
+def test_the_iterative_classifier_may_learn_from_what_the_initial_classifier_leaves_open(tmp_path: Path) -> None:
+    model = tiny_model("irse-grn", tmp_path, TRAIN, changes=["refiner.learns_from=predictions"])
     refiner = model.network.refiner
     assert refiner is not None and refiner.initial is not None and refiner.iterative is not None
     task = IterativeTask(refiner, noise_share=0.2)
@@ -173,21 +172,21 @@ def test_a_classifier_taught_so_begins_as_a_copy_of_the_initial_one(
         if stage.name.startswith("iterative"):
             refiner = stage._refiner
             same = zip(refiner.initial.parameters(), refiner.iterative.parameters(), strict=True)
-            begun[lessons] = all(torch.equal(one, other) for one, other in same)
+            begun[source] = all(torch.equal(one, other) for one, other in same)
         return iter(())
 
     monkeypatch.setattr(stages, "train", looked_at)
-    for lessons in ("noise", "predictions"):
-        model = tiny_model("irse-grn", tmp_path, TRAIN, changes=[f"refiner.lessons={lessons}"])
+    for source in ("noise", "predictions"):
+        model = tiny_model("irse-grn", tmp_path, TRAIN, changes=[f"refiner.learns_from={source}"])
         training = TrainingConfig(batch=8, epochs=1, classifier_epochs=1, folds=1, validation_beam=1)
-        run = Run(new_fabric(tmp_path / "log", 1), model.config, training, 1, "data", tmp_path / lessons)
+        run = Run(new_fabric(tmp_path / "log", 1), model.config, training, 1, "data", tmp_path / source)
         items = [model.preparer.item(document) for document in TRAIN]
         list(train_stages(run, model.network, items, items))
     assert begun == {"noise": False, "predictions": True}
 
 
 def test_trained_together_both_learn_from_the_same_words(tmp_path: Path) -> None:
-    changes = ["refiner.encoder=shared", "refiner.lessons=predictions"]
+    changes = ["refiner.encoder=shared", "refiner.learns_from=predictions"]
     model = tiny_model("irse-grn", tmp_path, TRAIN, changes=changes)
     refiner = model.network.refiner
     assert refiner is not None and refiner.iterative is not None
@@ -200,9 +199,9 @@ def test_trained_together_both_learn_from_the_same_words(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("missing", ["refiner.initial=false", "refiner.rounds=0"])
-def test_lessons_from_predictions_need_both_classifiers(tmp_path: Path, missing: str) -> None:
+def test_learning_from_predictions_needs_both_classifiers(tmp_path: Path, missing: str) -> None:
     with pytest.raises(ConfigError, match="need both classifiers"):
-        tiny_model("irse-grn", tmp_path, TRAIN, changes=["refiner.lessons=predictions", missing])
+        tiny_model("irse-grn", tmp_path, TRAIN, changes=["refiner.learns_from=predictions", missing])
 
 
 def test_the_ordering_model_has_its_minutes_whatever_classifiers_take(

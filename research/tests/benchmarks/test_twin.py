@@ -6,7 +6,7 @@ import torch
 
 from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.search.contracts import Search
 from unshuffle.system.folder import Model
 from unshuffle_research.benchmarks.documents import nips_like, of_size

@@ -11,9 +11,8 @@ from unshuffle.storage.files import write_json
 from unshuffle.system.rows import load_row, system_names
 from unshuffle.text.document import Document, Mention, Role
 from unshuffle.text.vectors import Vectors
-from unshuffle.training.config import TrainingConfig
+from unshuffle.training.config import TrainingConfig, classifier_kinds, with_time_limit
 from unshuffle.training.corpus import Splits
-from unshuffle.training.time_limits import classifier_kinds, with_time_limit
 from unshuffle_research.experiments.ablation import Pairs, pair_band, trained_again
 from unshuffle_research.experiments.clock import Clock
 from unshuffle_research.experiments.coherence import neighbours

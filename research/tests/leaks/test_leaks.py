@@ -22,8 +22,7 @@ from unshuffle.refine.classifier import normalised
 from unshuffle.refine.iterative import Refiner
 from unshuffle.system.folder import save_model
 from unshuffle.training import classifiers, stages
-from unshuffle.training.classifiers import IterativeStage, pair_truth
-from unshuffle.training.link_weights import with_weights
+from unshuffle.training.classifiers import IterativeStage, pair_truth, with_weights
 from unshuffle.training.loop import draw
 from unshuffle_research.leaks import train as leaked_training
 from unshuffle_research.leaks.direction import Case, refined

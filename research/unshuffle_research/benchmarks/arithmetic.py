@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.system.config import SystemConfig
 
 

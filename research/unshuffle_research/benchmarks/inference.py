@@ -8,12 +8,11 @@ from functools import partial
 import torch
 
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item, batches
 from unshuffle.search.contracts import Found, Search
 from unshuffle.system.folder import Model
 from unshuffle.system.options import DEFAULT_BEAM
 from unshuffle.system.orderer import Orderer
-from unshuffle.system.stream import batches
 from unshuffle.text.document import Document
 from unshuffle_research.benchmarks.arithmetic import forward_flops, refined_flops
 from unshuffle_research.benchmarks.documents import nips_like, of_size, raw

@@ -11,16 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from unshuffle.cli.writing import write_pieces
-from unshuffle.graph.item import Item
-from unshuffle.machine.memory import settled
+from unshuffle.cli.terminal import write_pieces
+from unshuffle.graph.prepare import DOCUMENTS, Item
+from unshuffle.machine import settled
 from unshuffle.result import Ordering
 from unshuffle.search.contracts import Found
 from unshuffle.system.assemble import assembled
 from unshuffle.system.folder import load_model, save_model
 from unshuffle.system.options import OrderOptions
 from unshuffle.system.orderer import Orderer
-from unshuffle.system.stream import DOCUMENTS
 from unshuffle.text.parsing.mentions import NoParser
 from unshuffle.text.readers.read import read_documents
 from unshuffle_research.benchmarks.documents import of_size
@@ -41,9 +40,9 @@ class ConstantOrderer(Orderer):
     """Gives every document back as it came: readers, queue and writer without parser and network."""
 
     def _order_batch(self, items: list[Item], options: OrderOptions) -> list[Ordering]:
+        found = [Found((tuple(range(item.graph.sentences)),), (0.0,)) for item in items]
         return [
-            assembled(item, Found((tuple(range(item.graph.sentences)),), (0.0,)), (), n_best=1, calibration=None)
-            for item in items
+            assembled(item, one, one, (), n_best=1, calibration=None) for item, one in zip(items, found, strict=True)
         ]
 
 

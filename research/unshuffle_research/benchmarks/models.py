@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.search.contracts import Search
 from unshuffle.system.folder import Model
 from unshuffle.system.rows import load_row

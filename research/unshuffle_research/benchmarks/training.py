@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
-from unshuffle.machine.memory import KEPT, USUAL, keep_memory
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import KEPT, USUAL, keep_memory
 from unshuffle.system.network import Network
-from unshuffle.training.batching import epoch_batches
 from unshuffle.training.classifiers import InitialTask, IterativeTask
 from unshuffle.training.config import TrainingConfig
+from unshuffle.training.corpus import epoch_batches
 from unshuffle.training.loop import Drawn, draw
 from unshuffle.training.optimizers import build_optimizer
 from unshuffle.training.ordering import OrderingTask

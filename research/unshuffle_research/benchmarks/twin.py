@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from unshuffle.decode.pointer import Pointer
-from unshuffle.encoders.messages.links import Sum
-from unshuffle.encoders.messages.mentions import MentionMessages
+from unshuffle.encoders.messages import MentionMessages, Sum
 from unshuffle.encoders.paragraph.grn import GRN
 from unshuffle.encoders.sentence.bilstm import BiLSTM
 from unshuffle.layers.gru import SplitGRU

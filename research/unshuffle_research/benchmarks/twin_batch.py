@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 
 
 @dataclass(frozen=True, slots=True)

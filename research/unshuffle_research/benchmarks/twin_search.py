@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle_research.benchmarks.twin import Twin
 from unshuffle_research.benchmarks.twin_batch import PaddedBatch
 

@@ -26,7 +26,7 @@ def domains(
     """Score a model on the test texts of a recipe, beside orders that need no training."""
     import tempfile
 
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
     from unshuffle_research.model.domains import write_domain_figures
     from unshuffle_research.model.recipe import load_recipe
 

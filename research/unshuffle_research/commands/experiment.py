@@ -48,8 +48,8 @@ def experiment(
     import torch
     from tqdm import tqdm
 
-    from unshuffle.cli.bars import StageBars
-    from unshuffle.machine.memory import keep_memory
+    from unshuffle.cli.terminal import StageBars
+    from unshuffle.machine import keep_memory
     from unshuffle_research.experiments.run import run_experiment
 
     torch.set_num_threads(threads)

@@ -32,8 +32,8 @@ def recipe(
     """Train a model on mixtures of texts, in passes and stages that can be cut off and resumed."""
     import torch
 
-    from unshuffle.cli.bars import StageBars
-    from unshuffle.machine.memory import keep_memory
+    from unshuffle.cli.terminal import StageBars
+    from unshuffle.machine import keep_memory
     from unshuffle_research.model.passes import train_recipe
     from unshuffle_research.model.recipe import load_recipe
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from unshuffle.training.time_limits import SHORTEST
+from unshuffle.training.config import SHORTEST
 
 FOR_TRAINING = 0.85
 """Share of the time that goes to training; the rest is for what is measured afterwards."""
@@ -27,8 +27,8 @@ class Clock:
         """Whether there is no time left."""
         return bool(self.minutes) and self.spent >= self.minutes
 
-    def share(self, boxes: int) -> float:
-        """Minutes for the next of so many boxes of equal length; 0 without a limit."""
+    def share(self, trainings: int) -> float:
+        """Minutes for the next of so many trainings of equal length; 0 without a limit."""
         if not self.minutes:
             return 0.0
-        return max(FOR_TRAINING * (self.minutes - self.spent) / max(boxes, 1), SHORTEST)
+        return max(FOR_TRAINING * (self.minutes - self.spent) / max(trainings, 1), SHORTEST)

@@ -36,7 +36,7 @@ class Point:
     accuracy: float
     """Of the initial classifier on validation pairs."""
     mark: str
-    """A star where a time-box ended a training behind it."""
+    """A star where a time limit ended a training behind it."""
 
 
 def density(bench: Bench) -> Iterator[Sheet]:

@@ -15,10 +15,10 @@ from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.folder import load_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
+from unshuffle.training.config import classifier_kinds, with_time_limit
 from unshuffle.training.corpus import parsed
 from unshuffle.training.loop import Progress
 from unshuffle.training.run import TrainingJob, new_model, train_system
-from unshuffle.training.time_limits import classifier_kinds, with_time_limit
 from unshuffle_research.experiments.clock import Clock
 from unshuffle_research.experiments.kept import Kept, Results
 from unshuffle_research.experiments.plan import Dataset, Plan
@@ -50,7 +50,7 @@ class Trained:
 
     @property
     def cut(self) -> bool:
-        """Whether a time-box ended any stage."""
+        """Whether a time limit ended any stage."""
         return any(stage["cut"] for stage in self.trail)
 
     @property
@@ -100,11 +100,11 @@ class Models:
                 self.say(f"{plan.key}: {why}.")
             else:
                 self.say(f"{plan.key}: training {number} of {len(plans)}")
-                yield self._train(plan, self.clock.share(self._boxes()))
+                yield self._train(plan, self.clock.share(self._trainings_left()))
                 self._classified |= _classifiers(plan)
             self.waiting.pop(plan.key, None)
 
-    def _boxes(self) -> int:
+    def _trainings_left(self) -> int:
         """One for each ordering model that is waiting, and one for each kind of classifier that it needs."""
         classifiers = {each for plan in self.waiting.values() for each in _classifiers(plan)}
         return len(self.waiting) + len(classifiers - self._classified)

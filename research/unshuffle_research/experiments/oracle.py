@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from unshuffle.evaluation.results import command_line, commit, versions
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.metrics.bootstrap import Band, bootstrap_band
 from unshuffle.metrics.orders import perfect_match, tau
 from unshuffle.search.contracts import Search

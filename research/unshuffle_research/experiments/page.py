@@ -122,7 +122,7 @@ def _figure(file: Path, caption: str) -> str:
 def _provenance(sheet: dict[str, Any]) -> str:
     runs = "".join(
         f"<li>{_text(run['row'])}, seed {run['seed']}: {run['minutes']:.1f} min"
-        f"{', ended by the time-box' if run.get('cut') else ''}"
+        f"{', ended by the time limit' if run.get('cut') else ''}"
         f"{', read back from ' + _text(run['read']) if run.get('read') else ''}</li>"
         for run in sheet["runs"]
     )

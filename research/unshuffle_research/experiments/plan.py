@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from unshuffle.errors import ConfigError
-from unshuffle.machine.devices import Precision
+from unshuffle.machine import Precision
 from unshuffle.parts.registry import validated
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json

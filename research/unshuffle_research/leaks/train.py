@@ -23,17 +23,16 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from unshuffle.cli.bars import StageBars
+from unshuffle.cli.terminal import StageBars
 from unshuffle.decode.contracts import Gold
 from unshuffle.errors import UnshuffleError
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.refine.iterative import Refiner
 from unshuffle.refine.noise import Corrupted
 from unshuffle.storage.files import write_text
 from unshuffle.training import classifiers, stages
-from unshuffle.training.classifiers import IterativeStage, pair_truth
-from unshuffle.training.link_weights import weighted_by
+from unshuffle.training.classifiers import IterativeStage, pair_truth, weighted_by
 from unshuffle.training.loop import Drawn, Progress
 from unshuffle.training.run import TrainingJob, train_system
 from unshuffle_research import RESULTS

@@ -51,7 +51,7 @@ class Journal:
 
     def begin(self, rows: Sequence[int]) -> None:
         """Say what is in work now; written in place, because half a journal is as good as none."""
-        with contextlib.suppress(OSError):  # a full disk will be met, and told, when the answer is written
+        with contextlib.suppress(OSError):  # a full disk will be met, and reported, when the answer is written
             self.file.write_text(
                 json.dumps({"at": list(rows), "suspects": sorted(self.suspects), "deaths": self.deaths}),
                 encoding="utf-8",

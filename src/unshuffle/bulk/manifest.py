@@ -100,7 +100,7 @@ def finished(layout: Layout, parts: Iterable[Part]) -> dict[str, Done]:
 
 def _fingerprint(model: str) -> str:
     """Of the description of a model, which holds the hashes of all that decides its orders."""
-    from unshuffle.system.description import find_folder
+    from unshuffle.system.loading import find_folder
 
     try:
         return hashlib.sha256((find_folder(model) / "config.json").read_bytes()).hexdigest()[:16]

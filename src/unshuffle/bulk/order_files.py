@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Unpack, get_args
+from typing import Literal, Unpack, get_args
 
-from unshuffle.bulk.engines import Engine
 from unshuffle.bulk.manifest import Done, Layout, begin, drop_other_parts, finished
 from unshuffle.bulk.parts import cut, find_files, stem_of
 from unshuffle.errors import ConfigError
@@ -17,6 +16,8 @@ from unshuffle.integrations.rows import ONE_BEST, RowSettings
 from unshuffle.storage.files import write_json
 from unshuffle.system.options import OrderKeywords
 
+Engine = Literal["local", "ray"]
+"""Processes of this machine, or a Ray cluster."""
 ROWS = 2_000
 """Rows of a part, which is what is lost and done again when a worker dies."""
 
@@ -109,7 +110,7 @@ def usable_cores() -> int:
 
 def _absolute(model: str) -> str:
     """A worker may stand in another folder; names of shipped models are the same everywhere."""
-    from unshuffle.system.description import MODELS, find_folder
+    from unshuffle.system.loading import MODELS, find_folder
 
     folder = find_folder(model)
     return model if folder.parent == MODELS else os.path.abspath(folder)

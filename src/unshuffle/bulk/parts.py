@@ -115,7 +115,7 @@ def _table_places(file: Path, rows: int) -> Iterator[Place]:
     try:
         described = parquet.ParquetFile(file).metadata
         counts = [described.row_group(number).num_rows for number in range(described.num_row_groups)]
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(str(error).splitlines()[0]) from None
     first = 0
     for group, count in enumerate(counts):

@@ -17,8 +17,7 @@ from pyarrow import parquet
 from unshuffle.bulk.parts import TABLES, Part
 from unshuffle.errors import DataError
 from unshuffle.integrations.columns import ANSWER, renamed
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import PACKED, Source
+from unshuffle.text.readers.source import PACKED, Source, document
 
 OWN = ("source", "row", "id")
 """Columns that say where a row came from."""
@@ -148,18 +147,18 @@ def _table_rows(file: Path, table: Any, first: int) -> Rows:
     texts = table.column("sentences")
     ids = table.column("id") if table.column_names.count("id") == 1 else None
     rows = []
-    for place in range(table.num_rows):
-        number = first + place + 1
+    for position in range(table.num_rows):
+        number = first + position + 1
         where, default = f"{file.name} row {number}", f"{stem}-{number}"
         id: object = None
         try:
-            id = ids[place].as_py() if ids is not None else None
-            found = document(where, texts[place].as_py(), id, default)
+            id = ids[position].as_py() if ids is not None else None
+            found = document(where, texts[position].as_py(), id, default)
             rows.append(DocumentRow(number, found.id, found.sentences))
         except DataError as error:
             rows.append(DocumentRow(number, _shown(id, default), error=str(error)))
         except UnicodeDecodeError:
             rows.append(DocumentRow(number, default, error=f"{where}: its text is not UTF-8. Write the file again."))
-    others = [place for place, name in enumerate(table.column_names) if name not in ("sentences", "id")]
+    others = [position for position, name in enumerate(table.column_names) if name not in ("sentences", "id")]
     kept = table.select(others)
     return Rows(tuple(rows), kept.rename_columns(renamed(kept.column_names, (*OWN, *ANSWER.names))))

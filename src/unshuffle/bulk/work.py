@@ -77,13 +77,13 @@ class PartWorker:
             tables.end_with(str(error))
 
     def _outcomes(self, rows: Sequence[DocumentRow], journal: Journal) -> list[Outcome]:
-        places = {row.number: place for place, row in enumerate(rows)}
+        positions = {row.number: position for position, row in enumerate(rows)}
         outcomes = [Outcome(error=row.error or f"{row.id}: {BLAMED}.") for row in rows]
         for group in journal.groups([row.number for row in rows if row.error is None]):
             journal.begin(group)
-            texts = [list(rows[places[number]].sentences) for number in group]
+            texts = [list(rows[positions[number]].sentences) for number in group]
             for number, outcome in zip(group, self._rows.outcomes(texts), strict=True):
-                outcomes[places[number]] = outcome
+                outcomes[positions[number]] = outcome
         return outcomes
 
 
@@ -106,20 +106,20 @@ class _Tables:
 
     def __exit__(self, *trouble: object) -> None:
         self._errors.close()
-        if self._answers is None:  # no row has told the columns
+        if self._answers is None:  # no row has shown the columns yet
             self._answers = parquet.ParquetWriter(self._path, pa.schema([*ORIGIN, *ANSWER]).remove(len(ORIGIN) + 5))
         self._answers.close()
 
     def add(self, some: Rows, outcomes: Sequence[Outcome]) -> None:
-        good = [place for place, outcome in enumerate(outcomes) if outcome.error is None]
-        bad = [place for place, outcome in enumerate(outcomes) if outcome.error is not None]
+        good = [position for position, outcome in enumerate(outcomes) if outcome.error is None]
+        bad = [position for position, outcome in enumerate(outcomes) if outcome.error is not None]
         if good or self._answers is None:
             table = self._table(some, outcomes, good)
             if self._answers is None:
                 self._answers = parquet.ParquetWriter(self._path, table.schema)
             self._answers.write_table(table)
         if bad:
-            errors = [[outcomes[place].error for place in bad]]
+            errors = [[outcomes[position].error for position in bad]]
             self._errors.write_table(pa.table([*self._origin(some, bad), *errors], schema=ERRORS))
         self.ordered, self.bad = self.ordered + len(good), self.bad + len(bad)
 
@@ -128,20 +128,20 @@ class _Tables:
         self.fault = fault
         self._errors.write_table(pa.table([[self._source], [None], [None], [fault]], schema=ERRORS))
 
-    def _origin(self, some: Rows, places: Sequence[int]) -> Iterator[list[Any]]:
-        rows = [some.rows[place] for place in places]
+    def _origin(self, some: Rows, positions: Sequence[int]) -> Iterator[list[Any]]:
+        rows = [some.rows[position] for position in positions]
         yield [self._source] * len(rows)
         yield [row.number for row in rows]
         yield [row.id for row in rows]
 
-    def _table(self, some: Rows, outcomes: Sequence[Outcome], places: Sequence[int]) -> Any:
+    def _table(self, some: Rows, outcomes: Sequence[Outcome], positions: Sequence[int]) -> Any:
         columns = {
             name: pa.array(values, ORIGIN.field(name).type)
-            for name, values in zip(ORIGIN.names, self._origin(some, places), strict=True)
+            for name, values in zip(ORIGIN.names, self._origin(some, positions), strict=True)
         }
-        picked = pa.array(places, pa.int64())
+        picked = pa.array(positions, pa.int64())
         columns |= {name: some.others.column(name).take(picked) for name in some.others.column_names}
-        chosen = [outcomes[place] for place in places]
+        chosen = [outcomes[position] for position in positions]
         answer = answer_columns(chosen, [None] * len(chosen))
         columns |= {name: values for name, values in zip(ANSWER.names, answer, strict=True) if name != "error"}
         return pa.table(columns)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.bulk.engines import Engine
+from unshuffle.bulk.order_files import Engine
 from unshuffle.cli.options import KeepIfUnsure, ModelName, ParserName
 from unshuffle.errors import MissingExtra
 
@@ -21,21 +21,20 @@ def order_files(
     parser: ParserName = None,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
     keep_if_unsure: KeepIfUnsure = None,
-    longest: Annotated[int, typer.Option(min=1, help="Documents of more sentences are told as errors.")] = 1_000,
+    longest: Annotated[int, typer.Option(min=1, help="Documents of more sentences are reported as errors.")] = 1_000,
     part: Annotated[int, typer.Option(min=1, help="Rows of a part, the unit that is done whole.")] = 2_000,
     address: Annotated[
         str | None, typer.Option(help="Of a running Ray cluster; left out: one is started here.")
     ] = None,
 ) -> None:
     """Put the sentences of every row of large files in order; bad rows go to a table of errors."""
-    from unshuffle.cli.progress import Pace, spinner
+    from unshuffle.cli.terminal import Pace, spinner
 
-    try:
-        from unshuffle.bulk.order_files import order_files as run
-    except ModuleNotFoundError as error:
-        if error.name != "pyarrow":
-            raise
+    try:  # at once: in the processes that do the work it would look like a crash
+        import pyarrow  # noqa: F401
+    except ModuleNotFoundError:
         raise MissingExtra("Bulk work", "parquet") from None
+    from unshuffle.bulk.order_files import order_files as run
     from unshuffle.system.options import read_threshold
 
     with spinner("Ordering") as status:

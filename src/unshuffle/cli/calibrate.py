@@ -36,12 +36,12 @@ def calibrate(
 ) -> None:
     """Fit confidence on one half of each file, each kind of text weighing the same; report errors on the other."""
     texts = _read_files(files, input, most)
-    from unshuffle.cli.models import load_orderer
-    from unshuffle.cli.tables import write_table
+    from unshuffle.cli.reading import load_orderer
+    from unshuffle.cli.terminal import write_table
     from unshuffle.evaluation.calibrate import calibrated, report
     from unshuffle.evaluation.reliability import write_diagram
     from unshuffle.storage.files import write_json
-    from unshuffle.system.description import MODELS, find_folder
+    from unshuffle.system.loading import MODELS, find_folder
 
     folder = find_folder(str(model))
     if folder.parent == MODELS and not (model.is_dir() and model.resolve() == folder.resolve()):

@@ -1,19 +1,21 @@
-"""The group of commands: the package's own and those of other installed packages, each imported when it is called."""
+"""The group of commands, the package's own and those of other installed packages, each imported when it is called."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import sys
+from collections.abc import Callable
+from enum import Enum
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from unshuffle.cli.examples import epilog
-from unshuffle.cli.parameters import Command, name_values, without_types
 from unshuffle.errors import ConfigError
 
 GROUP = "unshuffle.commands"
@@ -27,8 +29,12 @@ PANELS = {
         "exercise": "exercise:exercise",
     },
     "Train": {"systems": "systems:systems", "train": "train:train", "fine-tune": "fine_tune:fine_tune"},
-    "Measure": {"evaluate": "evaluate:evaluate", "calibrate": "calibrate:calibrate"},
-    "Serve": {"serve": "serve:serve"},
+    "Measure": {
+        "evaluate": "evaluate:evaluate",
+        "compare": "compare:compare",
+        "calibrate": "calibrate:calibrate",
+    },
+    "Serve": {"serve": "serve:serve", "mcp": "mcp:mcp"},
 }
 """The package's own commands as the help groups them."""
 OWN = {
@@ -37,6 +43,55 @@ OWN = {
     for name, value in panel.items()
 }
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+EXAMPLES: dict[str, tuple[str, str]] = {
+    "order": (
+        "unshuffle order notes.txt",
+        "unshuffle order chunks.jsonl --format json --keep-if-unsure auto --out ordered.jsonl",
+    ),
+    "order-files": (
+        "unshuffle order-files corpus/ --out ordered/",
+        "unshuffle order-files part-1.jsonl part-2.parquet --out ordered/ --workers 4",
+    ),
+    "score": (
+        "unshuffle score draft.txt",
+        "unshuffle score essays.jsonl --format json --out scores.jsonl",
+    ),
+    "graph": (
+        "unshuffle graph story.txt --out story.svg",
+        "unshuffle graph stories.jsonl --number 3 --out third.png",
+    ),
+    "exercise": (
+        "unshuffle exercise story.txt --out sheet.pdf --key key.pdf --count 3",
+        "unshuffle exercise story.txt --mend --keep 1 --out question.xml --format moodle",
+    ),
+    "systems": ("unshuffle systems", "unshuffle systems --format json"),
+    "train": (
+        "unshuffle train --system irse-grn --data corpus/ --out my-model",
+        "unshuffle train --system se-grn --data corpus/ --out my-model --set training.epochs=5 --resume",
+    ),
+    "fine-tune": (
+        "unshuffle fine-tune my-texts.jsonl --out my-model",
+        "unshuffle fine-tune train.jsonl --valid valid.jsonl --test test.jsonl --out my-model --minutes 30",
+    ),
+    "evaluate": (
+        "unshuffle evaluate test.jsonl --model my-model",
+        "unshuffle evaluate --predictions results/my-model.orders.jsonl.gz",
+    ),
+    "compare": (
+        "unshuffle compare default my-model test.jsonl --plot compared.svg",
+        "unshuffle compare first.orders.jsonl.gz second.orders.jsonl.gz --format json",
+    ),
+    "calibrate": (
+        "unshuffle calibrate valid.jsonl --model my-model",
+        "unshuffle calibrate news.jsonl stories.jsonl --model my-model --plot reliability.svg",
+    ),
+    "serve": (
+        "unshuffle serve --compare my-model",
+        "UNSHUFFLE_TOKEN=secret unshuffle serve --host 0.0.0.0 --port 80 --model my-model",
+    ),
+    "mcp": ("unshuffle mcp", "unshuffle mcp --model my-model --limit sentences=30"),
+}
+NAMES: dict[Any, str] = {str: "TEXT", Path: "PATH", int: "NUMBER", float: "NUMBER"}
 
 
 class Loaded(TyperCommand):
@@ -137,3 +192,50 @@ def _reason(error: Exception) -> str:
 
 def _warn(message: str) -> None:
     sys.stderr.write(f"unshuffle: {message}\n")
+
+
+def epilog(command: str) -> str | None:
+    """The examples as the help shows them; None for commands of other packages."""
+    if command not in EXAMPLES:
+        return None
+    # Blank lines keep the help from joining the lines.
+    return "\n\n".join(["Examples:", *(f"  {line}" for line in EXAMPLES[command])])
+
+
+class Command(TyperCommand):
+    """A command whose help names no Python types."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, that of --help included."""
+        return without_types(super().get_params(ctx))
+
+
+def name_values(parameters: list[Any], function: Callable[..., None]) -> None:
+    """Names the value of each option by its type in the function's signature, and arguments in capitals."""
+    kinds = get_type_hints(function)
+    for parameter in parameters:
+        if parameter.metavar is None:
+            option = parameter.param_type_name == "option"
+            parameter.metavar = _name(kinds[parameter.name]) if option else parameter.name.upper()
+
+
+def without_types(parameters: list[Any]) -> list[Any]:
+    """Flags have no value, and the name of an argument says what it is."""
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: ""
+        elif getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
+
+def _name(kind: Any) -> str | None:
+    if kind is bool:
+        return ""
+    if get_origin(kind) in (Union, UnionType, list):
+        return next((_name(one) for one in get_args(kind) if one is not type(None)), None)
+    if get_origin(kind) is Literal:
+        return "|".join(map(str, get_args(kind)))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "|".join(str(one.value) for one in kind)
+    return NAMES.get(kind)

@@ -24,6 +24,9 @@ def evaluate(
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Documents in their true order.")] = None,
     model: ModelName = "default",
     predictions: Annotated[Path | None, typer.Option(help="Score these predictions; no model is run.")] = None,
+    orders: Annotated[
+        Path | None, typer.Option(help="Write the orders to this file, for --predictions and `compare`.")
+    ] = None,
     shuffles: Annotated[int, typer.Option(min=1, help="How often each document is shuffled and ordered.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the shuffles.")] = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search.")] = None,
@@ -37,8 +40,7 @@ def evaluate(
 
     Intervals are those of 95 % of the means when the documents are drawn again and again.
     """
-    from unshuffle.cli.progress import counted
-    from unshuffle.cli.tables import write_figures
+    from unshuffle.cli.terminal import counted, write_figures
     from unshuffle.text.readers.read import read_documents
 
     documents = None
@@ -55,7 +57,7 @@ def evaluate(
 
         write_figures(list(read_predictions(predictions)), form.value)
         return
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
 
     orderer = load_orderer(model, parser=parser, device=device, precision=precision.value)
     from unshuffle.evaluation.predict import predict
@@ -69,4 +71,9 @@ def evaluate(
         beam=beam,
         watch=lambda orderings: counted(orderings, "Ordering", lambda: shuffles * len(given)),
     )
-    write_figures(list(found), form.value)
+    made = list(found)
+    if orders is not None:
+        from unshuffle.evaluation.results import write_predictions
+
+        write_predictions(orders, made)
+    write_figures(made, form.value)

@@ -48,9 +48,9 @@ def exercise(
 
     Ends with code 1 if the model doubts the order, unless you --accept it.
     """
-    from unshuffle.cli.progress import spinner
     from unshuffle.cli.reading import CommandInput
-    from unshuffle.cli.writing import write_bytes
+    from unshuffle.cli.terminal import spinner, write_bytes
+    from unshuffle.exercises.exercise import ExerciseOptions
     from unshuffle.exercises.formats.write import written
     from unshuffle.exercises.make import make_exercises
     from unshuffle.exercises.sheet import Booklet
@@ -64,15 +64,13 @@ def exercise(
         raise ConfigError("--keep: it only guards sentences against --mend. Say --mend as well.")
     reading = CommandInput(file, text, input)
     documents = list(reading.documents())
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
 
     orderer = load_orderer(model, device=device)
-    kept = [number - 1 for number in keep or ()]
+    kept = tuple(number - 1 for number in keep or ())
+    options = ExerciseOptions(count=count, seed=seed, margin=margin, mend=mend, keep=kept)
     with spinner("Making exercises"):
-        made = [
-            make_exercises(orderer, one.sentences, count=count, seed=seed, margin=margin, mend=mend, keep=kept)
-            for one in documents
-        ]
+        made = [make_exercises(orderer, one.sentences, options) for one in documents]
     booklet = Booklet(tuple(sheet for sheets in made for sheet in sheets), title, key=key is None)
     write_bytes(written(booklet, format), out)
     if key is not None:
@@ -112,7 +110,7 @@ def _remarks(made: Exercise, sentences: tuple[str, ...], *, mend: bool, accept: 
     if not made.proposals:
         return [*remarks, "Leaving out or merging sentences does not help. Take another text, or --accept the order."]
     best = made.proposals[0]
-    texts = tuple(sentences[place] for place in best.sentences)
+    texts = tuple(sentences[position] for position in best.sentences)
     effect = "Then the order is clear" if best.solves else f"Then the right order leads by {best.margin:.2f} of 1"
     remarks.append(f"{in_words(best.change, best.sentences, texts, done=False)}. {effect}.")
     remarks.append("If you are sure of the order, say --accept." if mend else "Say --mend to do so, or --accept.")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from unshuffle.cli.options import Device, Form, InputFormat, OutputForm, ParserName, PrecisionChoice, PrecisionName
-from unshuffle.errors import ConfigError, DataError
+from unshuffle.errors import ConfigError, DataError, MissingExtra
 
 SHOWN = ("tau", "pmr", "acc_micro", "acc_macro")
 
@@ -50,10 +50,12 @@ def fine_tune(
             raise DataError(f"{named}: it holds no document. Give at least one.")
     if results is not None and test is None:
         raise ConfigError("fine-tune: results are those of test documents. Say --test FILE.")
-    import torch
-
-    from unshuffle.cli.bars import StageBars
-    from unshuffle.machine.memory import keep_memory
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise MissingExtra("Training", "train") from None
+    from unshuffle.cli.terminal import StageBars
+    from unshuffle.machine import keep_memory
     from unshuffle.training.adaptation import FineTuning
     from unshuffle.training.finetune import fine_tuned
 
@@ -69,7 +71,7 @@ def fine_tune(
     if form is Form.json:
         typer.echo(json.dumps(report.to_json()))
         return
-    from unshuffle.cli.tables import between, write_table
+    from unshuffle.cli.terminal import between, write_table
 
     for where, held in (("held out", report), ("test", report.test)):
         if held is None:

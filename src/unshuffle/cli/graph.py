@@ -30,9 +30,8 @@ def graph(
     device: Device = "cpu",
 ) -> None:
     """Draw the graph of a document with its link weights before and after refinement."""
-    from unshuffle.cli.progress import spinner
     from unshuffle.cli.reading import CommandInput
-    from unshuffle.cli.writing import write_pieces
+    from unshuffle.cli.terminal import spinner, write_pieces
 
     kind = out.suffix.lower() if out is not None else ".svg"
     if kind not in KINDS:
@@ -40,7 +39,7 @@ def graph(
     documents = list(islice(CommandInput(file, text, input, unit).documents(), number - 1, number))
     if not documents:
         raise DataError(f"--number {number}: there are fewer documents. Give a smaller number.")
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
     from unshuffle.drawing.description import describe
     from unshuffle.drawing.dot import dot_of
     from unshuffle.drawing.layout import picture_of
@@ -54,7 +53,8 @@ def graph(
         orderer = Orderer(orderer.model, parser=load_parser(found))
         if found == "rules":
             typer.echo(
-                "unshuffle: shared words by rule. For nouns and roles: pip install 'unshuffle[parse]'.", err=True
+                "unshuffle: shared words by rule. For nouns and roles: pip install '.[parse]'.",
+                err=True,
             )
     with spinner("Drawing"):
         (document,) = orderer.parser.mentions(documents)

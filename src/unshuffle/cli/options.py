@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.text.formats import Format, OnBroken
+from unshuffle.text.readers.formats import Format, OnBroken
 from unshuffle.text.split import Unit
 
 

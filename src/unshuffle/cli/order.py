@@ -23,7 +23,7 @@ from unshuffle.cli.options import (
     Units,
 )
 from unshuffle.errors import ConfigError
-from unshuffle.machine.memory import settled
+from unshuffle.machine import settled
 
 if TYPE_CHECKING:
     from unshuffle.rank.constraints import Constraints
@@ -56,9 +56,8 @@ def order(
     on_error: Broken = "stop",
 ) -> None:
     """Put the sentences of each document in the order that reads best."""
-    from unshuffle.cli.progress import counted
     from unshuffle.cli.reading import CommandInput
-    from unshuffle.cli.writing import to_terminal, write_pieces
+    from unshuffle.cli.terminal import counted, to_terminal, write_pieces
     from unshuffle.system.options import OrderOptions, read_threshold
 
     options = OrderOptions(
@@ -69,7 +68,7 @@ def order(
     )
     reading = CommandInput(file, text, input, unit, on_error)
     documents = reading.documents()
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
 
     orderer = load_orderer(model, device=device, parser=parser)
     found = settled(orderer.order_many(documents, options))

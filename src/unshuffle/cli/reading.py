@@ -1,4 +1,4 @@
-"""Where a command's documents come from, and what is said on stderr about them."""
+"""Where a command's documents and model come from, and what is said on stderr about them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 import typer
 
-from unshuffle.cli.progress import is_watched
-from unshuffle.cli.streams import looked_into
+from unshuffle.cli.terminal import is_watched
 from unshuffle.errors import DataError
 from unshuffle.text.document import Document
-from unshuffle.text.formats import SUFFIXES, Format, OnBroken
-from unshuffle.text.language import looks_english
-from unshuffle.text.readers.read import read_documents
-from unshuffle.text.readers.recognise import recognised
-from unshuffle.text.readers.report import ReadReport
+from unshuffle.text.english import looks_english
+from unshuffle.text.readers.formats import ENOUGH, SUFFIXES, Format, OnBroken, recognised
+from unshuffle.text.readers.read import ReadReport, read_documents
 from unshuffle.text.readers.source import Source
 from unshuffle.text.split import Unit
+
+if TYPE_CHECKING:
+    from unshuffle.system.orderer import Orderer
 
 DESCRIBED: dict[Format, str] = {
     "lines": "with one sentence per line",
@@ -140,3 +140,41 @@ class CommandInput:
         if self.text is not None:
             return "--text"
         return "stdin" if self.file in (None, "-") else str(self.file)
+
+
+def looked_into(stream: IO[bytes]) -> tuple[bytes, IO[bytes]]:
+    """The first bytes of a stream, and a stream of all of it."""
+    head = stream.read(ENOUGH)
+    return head, io.BufferedReader(_Rejoined(head, stream))
+
+
+class _Rejoined(io.RawIOBase):
+    """Bytes that were read already, followed by the rest of their stream."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head = io.BytesIO(head)
+        self._rest = rest
+        self.name = getattr(rest, "name", None)  # messages show it
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        # At most as much as is there: whoever types line by line is answered so.
+        read = getattr(self._rest, "read1", self._rest.read)
+        part = self._head.read(len(buffer)) or read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def load_orderer(name: str, **options: Any) -> Orderer:
+    """A model with as many threads as suit it: the library leaves that choice to programs, such as this one."""
+    from unshuffle.cli.terminal import spinner
+
+    with spinner("Loading the model"):
+        from unshuffle.machine import use_threads, wanted_threads
+        from unshuffle.system.orderer import Orderer
+
+        orderer = Orderer.from_pretrained(name, threads=wanted_threads(large=True), **options)
+        use_threads(large=orderer.model.large)
+        return orderer

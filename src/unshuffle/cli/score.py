@@ -42,13 +42,12 @@ def score(
     on_error: Broken = "stop",
 ) -> None:
     """Say how coherent each document is in its order, where it is weakest, and which move would help most."""
-    from unshuffle.cli.progress import counted
     from unshuffle.cli.reading import CommandInput
-    from unshuffle.cli.writing import to_terminal, write_pieces
+    from unshuffle.cli.terminal import counted, to_terminal, write_pieces
 
     reading = CommandInput(file, text, input, unit, on_error)
     documents = reading.documents()
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
 
     orderer = load_orderer(model, device=device, parser=parser)
     results = ((document, orderer.coherence(document)) for document in documents)

@@ -14,6 +14,10 @@ from unshuffle.serve.settings import Batching, Limits, Settings
 
 def serve(
     model: Annotated[str, typer.Option("--model", "-m", help="Folder or name of the model.")] = "default",
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="A further model that requests may name, to compare with; repeatable."),
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; any but loopback needs a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
     token: Annotated[
@@ -36,7 +40,7 @@ def serve(
     batch: Annotated[int, typer.Option(min=1, help="Documents that the model reads at once.")] = 32,
     window: Annotated[float, typer.Option(min=0, help="Milliseconds for which a request waits for company.")] = 4.0,
     queue: Annotated[int, typer.Option(min=1, help="Documents that may wait before the answer is 503.")] = 256,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time after which a request is given up.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time after which a request is given up.")] = 120.0,
     device: Device = "cpu",
 ) -> None:
     """Serve the page and the HTTP interface until stopped."""
@@ -44,7 +48,7 @@ def serve(
         from unshuffle.serve.run import listen, run
     except ModuleNotFoundError:
         raise MissingExtra("The server", "serve") from None
-    from unshuffle.cli.models import load_orderer
+    from unshuffle.cli.reading import load_orderer
 
     settings = Settings(
         host=host,
@@ -55,9 +59,9 @@ def serve(
         batching=Batching(window=window / 1000, documents=batch, waiting=queue, seconds=seconds),
     )
     sockets = listen(settings)  # before the model is loaded: that takes a while
-    orderer = load_orderer(model, device=device)
+    orderer, *others = (load_orderer(name, device=device) for name in (model, *(compare or ())))
     typer.echo(f"Open http://{host}:{port}/ in a browser; stop with Ctrl-C.")
-    run(orderer, settings, sockets)
+    run(orderer, settings, sockets, others)
 
 
 def read_limits(given: list[str]) -> Limits:

@@ -19,7 +19,7 @@ def systems(form: OutputForm = Form.text) -> None:
     if form is Form.json:
         typer.echo(json.dumps(rows, ensure_ascii=False))
         return
-    from unshuffle.cli.tables import write_table
+    from unshuffle.cli.terminal import write_table
 
     slots = list(rows[0]["parts"])
     lines = [[row["name"], row["title"], row["paper"], *(row["parts"][slot] or "–" for slot in slots)] for row in rows]

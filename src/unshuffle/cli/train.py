@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from unshuffle.cli.options import Device, PrecisionChoice, PrecisionName
+from unshuffle.errors import DataError, MissingExtra
 
 
 def train(
@@ -35,14 +36,13 @@ def train(
     """Train a system on documents in their true order, and report its figures on the test file."""
     import time
 
-    import torch
-
-    from unshuffle.cli.bars import StageBars
-    from unshuffle.cli.progress import spinner
-    from unshuffle.cli.tables import write_figures
-    from unshuffle.errors import DataError
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise MissingExtra("Training", "train") from None
+    from unshuffle.cli.terminal import StageBars, spinner, write_figures
     from unshuffle.evaluation.results import read_predictions
-    from unshuffle.machine.memory import keep_memory
+    from unshuffle.machine import keep_memory
     from unshuffle.parts.registry import validated
     from unshuffle.system.rows import load_row
     from unshuffle.training.config import TrainingConfig

@@ -11,18 +11,23 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.contracts import Gold, decoders
-from unshuffle.decode.pairs.losses import Average, future_loss, history_loss
-from unshuffle.decode.pairs.vectors import MODULES, EncodedPairs, PairNetworks, PairVectors
+from unshuffle.decode.contracts import GivenOrders, Gold, decoders
+from unshuffle.decode.pairs.vectors import (
+    MODULES,
+    Average,
+    EncodedPairs,
+    PairNetworks,
+    PairVectors,
+    future_loss,
+    history_loss,
+)
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
-from unshuffle.decode.search.beam import TensorPrefix, select_sentences
-from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.search import TensorPrefix, select_sentences
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch
-from unshuffle.graph.pairs import ordered_pairs
-from unshuffle.layers.padding import pad_documents
-from unshuffle.parts.config import PartConfig
+from unshuffle.graph.batch import GraphBatch, ordered_pairs
+from unshuffle.layers.segments import pad_documents
+from unshuffle.parts.registry import PartConfig
 
 PAIRS_AT_ONCE = 16_384
 """Pairs whose vectors are computed together in search."""
@@ -139,7 +144,7 @@ class FutureHistory(Pointer):
         pairs = ordered_pairs(graph)
         if self.networks is None:
             return next(self._encoded(states, pairs, len(pairs[0])))
-        one, other = gold.place[pairs]
+        one, other = gold.position[pairs]
         history = pairs[:, one > other]
         vectors: list[PairVectors] = self.networks(states.encoded.sentences, [pairs, history, history])
         return vectors
@@ -161,8 +166,8 @@ class FutureHistory(Pointer):
 
     def _transitions(self, states: States, graph: GraphBatch, gold: Gold, pair_vectors: list[PairVectors]) -> Tensor:
         given = GivenOrders.of(graph, gold)
-        tables = self.tables([pair_vectors], graph, gold.place)  # rows in the given order
-        steps = torch.arange(tables.future.shape[1], device=gold.place.device)
+        tables = self.tables([pair_vectors], graph, gold.position)  # rows in the given order
+        steps = torch.arange(tables.future.shape[1], device=gold.position.device)
         divisor = torch.stack([self.divisor(graph, step) for step in steps], 1)  # (documents, steps)
         left = tables.future.flip(1).cumsum(1).flip(1)  # sums over the other sentences not yet chosen
         keys = left / divisor[..., None, None]

@@ -9,15 +9,14 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import decoders
-from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
-from unshuffle.decode.transformer.generator import Generator, GeneratorMemory
-from unshuffle.decode.transformer.prefix_memory import PrefixMemory
+from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, position_codes
+from unshuffle.decode.transformer.generator import Generator, GeneratorMemory, PrefixMemory
 from unshuffle.decode.transformer.pretrained import PretrainedMemory, decoder_architecture, load_decoder
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import DataError
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.layers.padding import pad_documents, sentence_mask
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, sentence_mask
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +106,6 @@ class Markers(Generator):
             inputs=markers.expand(graph.documents, -1, -1),
             sentences=sentences,
             present=mask,
-            codes=place_codes(longest, sentences),
+            codes=position_codes(longest, sentences),
             score=score,
         )

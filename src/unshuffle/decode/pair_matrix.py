@@ -12,16 +12,13 @@ from annotated_types import Ge, Lt
 from torch import Tensor
 from torch.nn import functional
 
-from unshuffle.decode.contracts import Choices, Decoder, Gold, decoders
+from unshuffle.decode.contracts import Choices, Decoder, GivenOrders, Gold, decoders
+from unshuffle.decode.pairs.orders import OrderDistribution, PairMemory
 from unshuffle.decode.pairs.scores import Network, pair_score
-from unshuffle.decode.search.beam import beam_search
-from unshuffle.decode.search.content import content_keys
-from unshuffle.decode.search.given_orders import GivenOrders
-from unshuffle.decode.search.orders import OrderDistribution, PairMemory
-from unshuffle.decode.search.tables import with_first
+from unshuffle.decode.search import beam_search, content_keys, with_first
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.parts.config import PartConfig
+from unshuffle.parts.registry import PartConfig
 from unshuffle.rank.best import Method, rank
 from unshuffle.rank.kemeny import LARGEST, best_by_kemeny
 from unshuffle.rank.ranking import FloatArray
@@ -73,8 +70,8 @@ class PairMatrix(Decoder):
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
         """Cross-entropy, the mean over all ordered pairs of the batch."""
-        place = GivenOrders.of(graph, gold).place  # (documents, longest), -1 where there is no sentence
-        one, other = place[:, :, None], place[:, None]
+        position = GivenOrders.of(graph, gold).position  # (documents, longest), -1 where there is no sentence
+        one, other = position[:, :, None], position[:, None]
         there = (one >= 0) & (other >= 0) & (one != other)
         first = (one < other).to(states.sentences.dtype)
         wrong = functional.binary_cross_entropy_with_logits(self.logits(states, graph), first, reduction="none")

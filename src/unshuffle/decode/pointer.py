@@ -9,18 +9,14 @@ import torch
 from annotated_types import Ge
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Gold, decoders
-from unshuffle.decode.search.beam import TensorMemory, TensorPrefix, beam_search, select_sentences
-from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.given_orders import GivenOrders
-from unshuffle.decode.search.walk import Stepwise
+from unshuffle.decode.contracts import GivenOrders, Gold, decoders
+from unshuffle.decode.search import Stepwise, TensorMemory, TensorPrefix, beam_search, content_ranks, select_sentences
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.layers.padding import pad_documents
-from unshuffle.layers.precision import single
 from unshuffle.layers.recurrence import Packing, lstm_states
-from unshuffle.layers.segments import select_rows
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, select_rows
+from unshuffle.machine import single
+from unshuffle.parts.registry import PartConfig
 from unshuffle.search.contracts import Found, Search
 
 LARGEST = 20.0
@@ -61,7 +57,7 @@ class Pointer(Stepwise):
         query = self.query(self.follow(states, graph, given.order))
         keys = select_rows(self.keys(states), given.order)
         # (options, attention)
-        mixed = torch.tanh(select_rows(query, options.choice) + select_rows(keys, options.place))
+        mixed = torch.tanh(select_rows(query, options.choice) + select_rows(keys, options.position))
         return options.log_probabilities(self.score(mixed).squeeze(-1))
 
     def attend(self, hidden: Tensor, keys: Tensor) -> Tensor:

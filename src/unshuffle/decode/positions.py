@@ -1,4 +1,4 @@
-"""A score for every sentence at every place, turned into an order by the best assignment (Bin et al., 2023: NAON)."""
+"""A score for every sentence at every position, made an order by the best assignment (Bin et al., 2023: NAON)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Gold, decoders
-from unshuffle.decode.search.beam import beam_search
-from unshuffle.decode.search.content import content_keys, content_ranks
-from unshuffle.decode.search.given_orders import GivenOrders
-from unshuffle.decode.search.tables import TableMemory, order_log_probability, with_first
-from unshuffle.decode.search.walk import Stepwise
-from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, place_codes
+from unshuffle.decode.contracts import GivenOrders, Gold, decoders
+from unshuffle.decode.search import (
+    Stepwise,
+    TableMemory,
+    beam_search,
+    content_keys,
+    content_ranks,
+    order_log_probability,
+    with_first,
+)
+from unshuffle.decode.transformer.blocks import PrefixDecoder, ResidualBlock, position_codes
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.layers.padding import pad_documents, sentence_mask
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, sentence_mask
+from unshuffle.parts.registry import PartConfig
 from unshuffle.rank.positions import by_positions
 from unshuffle.search.allowed import constraints_of
 from unshuffle.search.contracts import Found, Search
@@ -37,16 +41,16 @@ class PositionsConfig(PartConfig):
     """Width of the feed-forward layers."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     exclusive_weight: Annotated[float, Ge(0)] = 1.0
-    """Weight of the exclusive loss, which asks that each sentence is chosen at one place only."""
+    """Weight of the exclusive loss, which asks that each sentence is chosen at one position only."""
 
 
 @decoders.register("positions", PositionsConfig)
 class Positions(Stepwise):
-    """Codes of all places attend to each other and to the sentences, then each points at a sentence, all in parallel.
+    """Codes of all positions attend to each other and to the sentences, then each points at one, all in parallel.
 
-    The order is the assignment with the highest sum (Hungarian method), where NAON goes through the places greedily.
-    Its probability is that of choosing place by place among the sentences not yet used, which is normalised over all
-    orders.
+    The order is the assignment with the highest sum (Hungarian method), where NAON goes through the positions greedily.
+    Its probability is that of choosing position by position among the sentences not yet used, which is normalised over
+    all orders.
     """
 
     def __init__(self, config: PositionsConfig, *, width: int, encoded_width: int, pair_width: int = 0) -> None:
@@ -63,25 +67,25 @@ class Positions(Stepwise):
         self.score = nn.Linear(config.width, 1, bias=False)
 
     def table(self, states: States, graph: GraphBatch) -> Tensor:
-        """(documents, longest, longest) logits by place and sentence; padding has arbitrary values."""
+        """(documents, longest, longest) logits by position and sentence; padding has arbitrary values."""
         sentences = pad_documents(self.read(states.sentences), graph)
         keys = pad_documents(self.key(states.encoded.sentences), graph)
-        mask = sentence_mask(graph)[:, None, None]  # (documents, 1, 1, longest): places see each other, not padding
-        codes = self.place(place_codes(sentences.shape[1], sentences)).expand_as(sentences)
+        mask = sentence_mask(graph)[:, None, None]  # (documents, 1, 1, longest): positions see each other, not padding
+        codes = self.place(position_codes(sentences.shape[1], sentences)).expand_as(sentences)
         found = self.places(codes, self.places.look(sentences), seen_mask=mask, own_mask=mask).outputs
         logits: Tensor = self.score(torch.tanh(self.query(found)[:, :, None] + keys[:, None])).squeeze(3)
         return logits
 
     def transitions(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Log-probability of each choice, place by place, among the sentences not yet used."""
+        """Log-probability of each choice, position by position, among the sentences not yet used."""
         given = GivenOrders.of(graph, gold)
         return given.log_probabilities(self.table(states, graph)[given.document, given.step])
 
     def loss(self, states: States, graph: GraphBatch, gold: Gold) -> Tensor:
-        """Cross-entropy of each place's sentence plus that of each sentence's place, the exclusive loss; per document.
+        """Cross-entropy of each position's sentence plus that of each sentence's position, the exclusive loss.
 
-        The released program leaves sentences of earlier places out of the first, as suits its greedy choice. The best
-        assignment compares whole rows and columns, so both are over all sentences and places here.
+        The released program leaves sentences of earlier positions out of the first, as suits its greedy choice. The
+        best assignment compares whole rows and columns, so both are over all sentences and positions here.
         """
         given = GivenOrders.of(graph, gold)
         there = sentence_mask(graph)

@@ -10,19 +10,13 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unshuffle.decode.contracts import Gold, decoders
-from unshuffle.decode.search.beam import beam_search
-from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.given_orders import GivenOrders
-from unshuffle.decode.search.tables import TableMemory, order_log_probability
-from unshuffle.decode.search.walk import Stepwise
+from unshuffle.decode.contracts import GivenOrders, Gold, decoders
+from unshuffle.decode.search import Stepwise, TableMemory, beam_search, content_ranks, order_log_probability
 from unshuffle.encoders.contracts import States
-from unshuffle.graph.batch import GraphBatch
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import GraphBatch, ordered_pairs
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.padding import pad_documents
-from unshuffle.layers.segments import scatter_sum
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, scatter_sum
+from unshuffle.parts.registry import PartConfig
 from unshuffle.search.contracts import Found, Search
 
 
@@ -34,7 +28,7 @@ class ScoresConfig(PartConfig):
     """Width of the hidden layer; 0 takes the width of the sentence states."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     loss: Literal["listwise", "logistic", "hinge", "regression"] = "listwise"
-    """ListMLE over the whole order; logistic or hinge over pairs; squared error of the place."""
+    """ListMLE over the whole order; logistic or hinge over pairs; squared error of the position."""
     margin: Annotated[float, Ge(0)] = 1.0
     """By how much an earlier sentence should lead, for `hinge`."""
 
@@ -67,11 +61,11 @@ class Scores(Stepwise):
         document = graph.document_of_sentence
         if self.config.loss == "regression":
             last = (graph.sizes - 1).clamp_min(1)[document]
-            target = torch.where(graph.sizes[document] > 1, 1 - 2 * gold.place / last, 0.0)
-            wrong = (scores - target.to(scores.dtype)) ** 2  # places spread from 1, the first, to -1
+            target = torch.where(graph.sizes[document] > 1, 1 - 2 * gold.position / last, 0.0)
+            wrong = (scores - target.to(scores.dtype)) ** 2  # positions spread from 1, the first, to -1
             return (scatter_sum(wrong, document, graph.documents) / graph.sizes).mean()
         pairs = ordered_pairs(graph)
-        first, second = pairs[:, gold.place[pairs[0]] < gold.place[pairs[1]]]
+        first, second = pairs[:, gold.position[pairs[0]] < gold.position[pairs[1]]]
         lead = scores[first] - scores[second]
         wrong = functional.softplus(-lead) if self.config.loss == "logistic" else (self.config.margin - lead).relu()
         count = (graph.sizes * (graph.sizes - 1) // 2).clamp_min(1)

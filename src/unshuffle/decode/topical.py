@@ -9,15 +9,14 @@ import torch
 from annotated_types import Ge
 from torch import Tensor, nn
 
-from unshuffle.decode.contracts import Gold, decoders
+from unshuffle.decode.contracts import GivenOrders, Gold, decoders
 from unshuffle.decode.pointer import Carry, Pointer, PointerConfig, PointerMemory
-from unshuffle.decode.search.beam import TensorPrefix
-from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.search import TensorPrefix
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.layers.padding import pad_documents
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)

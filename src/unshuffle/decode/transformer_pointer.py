@@ -10,13 +10,12 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import decoders
-from unshuffle.decode.transformer.blocks import FusedBlock, PrefixDecoder, place_codes
-from unshuffle.decode.transformer.generator import Generator
-from unshuffle.decode.transformer.prefix_memory import PrefixMemory
+from unshuffle.decode.transformer.blocks import FusedBlock, PrefixDecoder, position_codes
+from unshuffle.decode.transformer.generator import Generator, PrefixMemory
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
-from unshuffle.layers.padding import pad_documents, sentence_mask
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, sentence_mask
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +26,7 @@ class TransformerPointerConfig(PartConfig):
     blocks: Annotated[int, Ge(1)] = 3
     heads: Annotated[int, Ge(1)] = 4
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.15
-    places: bool = False
+    position_codes: bool = False
     """Whether position codes are added to the inputs; HAN has none."""
 
 
@@ -57,7 +56,7 @@ class TransformerPointer(Generator):
         """Everything that does not depend on what has been chosen."""
         inputs, sentences = self.input(states.encoded.sentences), self.sentence(states.sentences)
         keys = pad_documents(self.key(sentences), graph)
-        codes = place_codes(keys.shape[1], inputs)
+        codes = position_codes(keys.shape[1], inputs)
 
         def point(output: Tensor, document: Tensor) -> Tensor:
             query = self.query(output)[:, :, None] / self.config.width**0.5
@@ -70,6 +69,6 @@ class TransformerPointer(Generator):
             inputs=pad_documents(inputs, graph),
             sentences=pad_documents(sentences, graph),
             present=sentence_mask(graph),
-            codes=codes if self.config.places else torch.zeros_like(codes),
+            codes=codes if self.config.position_codes else torch.zeros_like(codes),
             score=point,
         )

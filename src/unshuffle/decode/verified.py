@@ -17,18 +17,23 @@ from annotated_types import Ge, Gt, Lt
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Choices, Decoder, Gold, decoders
-from unshuffle.decode.search.beam import State, TensorMemory, TensorPrefix, beam_search, select_sentences
-from unshuffle.decode.search.content import content_ranks
-from unshuffle.decode.search.tables import with_first
-from unshuffle.decode.search.walk import Stepwise
+from unshuffle.decode.search import (
+    State,
+    Stepwise,
+    TensorMemory,
+    TensorPrefix,
+    beam_search,
+    content_ranks,
+    select_sentences,
+    with_first,
+)
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.padding import pad_documents, sentence_mask
-from unshuffle.layers.precision import single
-from unshuffle.layers.segments import scatter_sum
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, scatter_sum, sentence_mask
+from unshuffle.machine import single
+from unshuffle.parts.registry import PartConfig
 from unshuffle.search.contracts import Found, Search
 
 KIND = "verified"

@@ -18,8 +18,8 @@ def _lines(drawing: GraphDrawing) -> Iterator[str]:
     yield "rankdir=LR"
     yield 'node [fontname="sans-serif", fontsize=11]'
     yield 'edge [fontname="sans-serif", fontsize=9]'
-    for place, sentence in enumerate(drawing.order, 1):
-        yield f"s{sentence} [shape=box, style=rounded, label={_quoted(f'{place}. {drawing.sentences[sentence]}')}]"
+    for position, sentence in enumerate(drawing.order, 1):
+        yield f"s{sentence} [shape=box, style=rounded, label={_quoted(f'{position}. {drawing.sentences[sentence]}')}]"
     for number, word in enumerate(drawing.entities):
         yield f"e{number} [shape=ellipse, label={_quoted(word)}]"
     for link in drawing.links:

@@ -44,7 +44,7 @@ def picture_of(drawing: GraphDrawing) -> Picture:
 
 def _panel(drawing: GraphDrawing, at: float, bulge: float, *, after: bool) -> Iterator[Shape]:
     """Numbers in a column, links as curves to their left."""
-    place = {sentence: row for row, sentence in enumerate(drawing.order)}
+    position = {sentence: row for row, sentence in enumerate(drawing.order)}
     title = "Links" if not drawing.rounds else "After refinement" if after else "Before refinement"
     note = "" if not drawing.rounds else f"{drawing.rounds} rounds" if after else "initial classifier"
     note = "initial classifier only" if drawing.rounds == 1 and after else note
@@ -56,19 +56,19 @@ def _panel(drawing: GraphDrawing, at: float, bulge: float, *, after: bool) -> It
     labels = []
     thin = min(1.0, (LABELLED / max(len(weights), 1)) ** 0.5)  # many links must not grow into one blot
     for link, weight in weights:
-        curve, label = _link(link, weight, place, at, bulge, after=after)
+        curve, label = _link(link, weight, position, at, bulge, after=after)
         yield replace(curve, width=max(0.6, curve.width * thin))
         labels.append(label)
     if len(drawing.links) <= LABELLED:
         yield from (label for label in labels if label.text)
-    for sentence, row in place.items():
+    for sentence, row in position.items():
         y = _y(row)
         yield Box(at - NUMBER, y - NUMBER, 2 * NUMBER, 2 * NUMBER, INK, INK, NUMBER)
         yield Words(at, y + 4.2, str(sentence + 1), 12, PAPER, "middle", bold=True)
 
 
 def _link(
-    link: LinkDrawn, weight: float | None, place: dict[int, int], at: float, bulge: float, *, after: bool
+    link: LinkDrawn, weight: float | None, position: dict[int, int], at: float, bulge: float, *, after: bool
 ) -> tuple[Curve, Words]:
     """The curve from the sentence that comes first, by this weight, to the other."""
     undecided = link.undecided_after if after else link.undecided_before
@@ -76,11 +76,11 @@ def _link(
     chance = 0.5 if weight is None else weight
     if chance < 0.5:
         one, other, chance = other, one, 1 - chance
-    start, end = _y(place[one]), _y(place[other])
+    start, end = _y(position[one]), _y(position[other])
     open_link = weight is None or undecided or chance == 0.5
     color = UNDECIDED if open_link else AGREES if start < end else AGAINST
-    far = abs(place[one] - place[other])
-    reach = 16 + (bulge - 16) * (far / max(len(place) - 1, 1)) ** 0.8
+    far = abs(position[one] - position[other])
+    reach = 16 + (bulge - 16) * (far / max(len(position) - 1, 1)) ** 0.8
     edge = at - NUMBER - 1
     nudge = 4 if start < end else -4
     points = ((edge, start + nudge), (edge - reach * 1.3, start), (edge - reach * 1.3, end), (edge, end - nudge))
@@ -108,19 +108,19 @@ def _cards(drawing: GraphDrawing, x: float) -> Iterator[Shape]:
 
 
 def _entities(drawing: GraphDrawing, card: float, x: float, height: float) -> Iterator[Shape]:
-    place = {sentence: row for row, sentence in enumerate(drawing.order)}
+    position = {sentence: row for row, sentence in enumerate(drawing.order)}
     step = min(58.0, (height - TOP - 50) / len(drawing.entities))
     middle = TOP + (height - TOP - 50) / 2
     # Each near the sentences that mention it, so that few lines cross.
-    heard: dict[int, list[int]] = {}
+    rows_of: dict[int, list[int]] = {}
     for mention in drawing.mentions:
-        heard.setdefault(mention.entity, []).append(place[mention.sentence])
-    order = sorted(heard, key=lambda entity: (sum(heard[entity]) / len(heard[entity]), drawing.entities[entity]))
+        rows_of.setdefault(mention.entity, []).append(position[mention.sentence])
+    order = sorted(rows_of, key=lambda entity: (sum(rows_of[entity]) / len(rows_of[entity]), drawing.entities[entity]))
     y_of = {entity: middle + step * (row - (len(order) - 1) / 2) for row, entity in enumerate(order)}
     yield Words(x, 38, "Entities", 15, bold=True)
     yield Words(x, 57, "nouns of two or more sentences", 11.5, SOFT)
     for mention in drawing.mentions:
-        start, end = _y(place[mention.sentence]), y_of[mention.entity]
+        start, end = _y(position[mention.sentence]), y_of[mention.entity]
         points = ((card + 1, start), (card + GAP * 0.5, start), (x - GAP * 0.5, end), (x - 1, end))
         dashes = {"subject": (), "object": (6.0, 3.0), "other": (2.0, 3.0)}[mention.role]
         word = drawing.entities[mention.entity]

@@ -36,8 +36,8 @@ def _arrow_head(color: str) -> str:
 
 def _drawn(shape: Shape) -> str:
     if isinstance(shape, Box):
-        place = f'x="{shape.x:.1f}" y="{shape.y:.1f}" width="{shape.width:.1f}" height="{shape.height:.1f}"'
-        return f'<rect {place} rx="{shape.radius:.1f}" fill="{shape.fill}" stroke="{shape.stroke}"/>'
+        position = f'x="{shape.x:.1f}" y="{shape.y:.1f}" width="{shape.width:.1f}" height="{shape.height:.1f}"'
+        return f'<rect {position} rx="{shape.radius:.1f}" fill="{shape.fill}" stroke="{shape.stroke}"/>'
     if isinstance(shape, Words):
         return " ".join(_words(shape))
     first, *rest = (f"{x:.1f} {y:.1f}" for x, y in shape.points)

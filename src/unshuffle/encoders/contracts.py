@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
 from torch import Tensor, nn
 
 from unshuffle.graph.batch import Batch, GraphBatch
-from unshuffle.parts.config import PartConfig
-from unshuffle.parts.registry import Registry
+from unshuffle.parts.registry import PartConfig, Registry
 from unshuffle.text.tokens import Tokenizer, TokensConfig
+from unshuffle.text.vectors import Vectors, load_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class SentenceEncoderConfig(PartConfig):
 
     def vocabulary(self, sentences: Iterable[str], tokens: TokensConfig, seed: int) -> Vocabulary:
         """The tokenizer and word vectors of an untrained encoder, from the sentences it will be trained on."""
-        from unshuffle.encoders.words import word_vocabulary
+        from unshuffle.encoders.contracts import word_vocabulary
 
         return word_vocabulary(sentences, tokens, width=self.word_width, seed=seed)
 
@@ -105,10 +107,28 @@ class ParagraphEncoder(nn.Module):
         def __call__(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:
             """`weights`: (pairs,) chance that a linked pair's first sentence comes first."""
 
-    def auxiliary_loss(self, states: States, graph: GraphBatch, place: Tensor) -> Tensor:
-        """A loss of its own beside the decoder's; `place`: (sentences,) each sentence's place in the true order."""
+    def auxiliary_loss(self, states: States, graph: GraphBatch, position: Tensor) -> Tensor:
+        """A loss of its own beside the decoder's; `position`: (sentences,) where each sentence truly stands."""
         return states.sentences.new_zeros(())
 
 
 sentence_encoders: Registry[SentenceEncoder] = Registry("sentence_encoder", SentenceEncoder, SentenceEncoderConfig)
 paragraph_encoders: Registry[ParagraphEncoder] = Registry("paragraph_encoder", ParagraphEncoder, PartConfig)
+
+
+def word_vocabulary(sentences: Iterable[str], tokens: TokensConfig, *, width: int, seed: int) -> Vocabulary:
+    """A tokenizer of words, and a vector for each of them."""
+    vectors = load_vectors(tokens.vectors, width=width)
+    known = vectors.words if tokens.vocabulary == "vectors" else vectors
+    tokenizer = Tokenizer.of_words(sentences, known, tokens)
+    return Vocabulary(tokenizer, starting_vectors(tokenizer.words(), vectors, seed))
+
+
+def starting_vectors(words: Sequence[str], vectors: Vectors, seed: int) -> Tensor:
+    """(words, width): words without a vector start small and random."""
+    table = np.random.default_rng(seed).normal(0, 0.1, (len(words), vectors.width)).astype(np.float32)
+    for number, word in enumerate(words):
+        row = vectors.row(word)
+        if row is not None:
+            table[number] = vectors.matrix[row]
+    return torch.from_numpy(table)

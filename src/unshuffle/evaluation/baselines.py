@@ -53,4 +53,4 @@ def nearest_chain(orderer: Orderer) -> Baseline:
 def predict_baseline(baseline: Baseline, documents: Sequence[Document], *, seed: int) -> Iterator[Prediction]:
     """One shuffle of each document, in terms of its true order."""
     for document, permutation in shuffled(documents, 0, seed):
-        yield Prediction(document.id, 0, tuple(permutation[place] for place in baseline(document)))
+        yield Prediction(document.id, 0, tuple(permutation[position] for position in baseline(document)))

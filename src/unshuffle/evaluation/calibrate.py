@@ -17,10 +17,9 @@ from unshuffle.metrics.orders import tau
 from unshuffle.metrics.summary import OrderPair
 from unshuffle.result import Ordering
 from unshuffle.seeds import derived
-from unshuffle.system.assemble import pieces_per_sentence
+from unshuffle.system.assemble import pair_evidence, pieces_per_sentence, scaled
 from unshuffle.system.calibration import WEIGHTS, Calibration, Evidence
 from unshuffle.system.orderer import Orderer
-from unshuffle.system.pair_chances import pair_evidence, scaled
 from unshuffle.text.document import Document
 
 FEWEST = 20
@@ -97,10 +96,10 @@ def calibrated(
     held: dict[str, list[Observed]] = {}
     for name, documents in texts.items():
         found = observe(orderer, documents, seed=seed)
-        place = np.random.default_rng(derived(seed, "halves", name)).permutation(len(found))
+        drawn = np.random.default_rng(derived(seed, "halves", name)).permutation(len(found))
         half = len(found) // 2
-        fit[name] = [found[number] for number in place[:half]]
-        held[name] = [found[number] for number in place[half:]]
+        fit[name] = [found[number] for number in drawn[:half]]
+        held[name] = [found[number] for number in drawn[half:]]
     if sum(map(len, fit.values())) < FEWEST or not all(held.values()):
         raise DataError(f"calibrate: there are too few documents. Give at least {2 * FEWEST} of two sentences or more.")
     weighed = [(one, 1 / len(some)) for some in fit.values() if some for one in some]
@@ -159,32 +158,33 @@ def _observed_pairs(ordering: Ordering, order: Sequence[int], gold: Sequence[int
         shares[pair.first, pair.second], shares[pair.second, pair.first] = pair.probability, 1 - pair.probability
     odds = pair_evidence(ordering.order, shares, 0.0)
     first, second = np.triu_indices(size, 1)
-    true = np.argsort(gold)[np.asarray(order)]  # true place of the k-th sentence of the order
+    true = np.argsort(gold)[np.asarray(order)]  # true position of the k-th sentence of the order
     return ObservedPairs(odds, np.log(second - first), (true[first] < true[second]).astype(np.float64))
 
 
 def fit_distance(calibration: Calibration, weighed: Sequence[tuple[Observed, float]]) -> float:
-    """The weight of distance under which the right pairs are most probable; documents weigh as told."""
-    told = [(one.pairs, calibration.confidence(one.evidence), weight) for one, weight in weighed if one.pairs]
+    """The weight of distance under which the right pairs are most probable; documents weigh as given."""
+    paired = [(one.pairs, calibration.confidence(one.evidence), weight) for one, weight in weighed if one.pairs]
     losses = {
         candidate: sum(
-            weight * _log_loss(pairs.chances(confidence, candidate), pairs.right) for pairs, confidence, weight in told
+            weight * _log_loss(pairs.chances(confidence, candidate), pairs.right)
+            for pairs, confidence, weight in paired
         )
         for candidate in DISTANCES
     }
-    return min(losses, key=losses.__getitem__) if told else 0.0
+    return min(losses, key=losses.__getitem__) if paired else 0.0
 
 
 def pair_error(observed: Sequence[Observed], calibration: Calibration, bins: int = 10) -> float:
     """Expected calibration error of the pairs of all documents together."""
-    told = [
+    paired = [
         (one.pairs.chances(calibration.confidence(one.evidence), calibration.distance), one.pairs.right)
         for one in observed
         if one.pairs is not None
     ]
-    if not told:
+    if not paired:
         return 0.0
-    chance, right = (np.concatenate(rows) for rows in zip(*told, strict=True))
+    chance, right = (np.concatenate(rows) for rows in zip(*paired, strict=True))
     member = np.minimum((chance * bins).astype(np.int64), bins - 1)
     gaps = [abs(chance[member == at].sum() - right[member == at].sum()) for at in range(bins)]
     return float(sum(gaps) / len(chance))

@@ -70,15 +70,14 @@ def reliability(confidence: ArrayLike, share: ArrayLike, *, bins: int = BINS) ->
 
 def reliability_of(predictions: Iterable[Prediction]) -> Reliability:
     """Of what a model said of its own orders; single sentences tell nothing."""
-    told = [one for one in predictions if one.confidence is not None and len(one.order) > 1]
-    shares = [(1 + tau(one.order, range(len(one.order)))) / 2 for one in told]
-    return reliability([float(one.confidence or 0) for one in told], shares)
+    rated = [one for one in predictions if one.confidence is not None and len(one.order) > 1]
+    shares = [(1 + tau(one.order, range(len(one.order)))) / 2 for one in rated]
+    return reliability([float(one.confidence or 0) for one in rated], shares)
 
 
 def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Path) -> None:
     """One panel a kind of text: reliability before and after calibration against the diagonal."""
-    if path.suffix.lower() not in KINDS:
-        raise DataError(f"{path}: there is no such kind of picture. End the name in {', '.join(KINDS)}.")
+    check_picture(path)
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -86,8 +85,8 @@ def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Pa
     across = min(len(named), 4)
     down = -(-len(named) // across)
     figure = Figure(figsize=(3.1 * across + 0.6, 3.2 * down + 0.4), layout="constrained")
-    for place, (name, (before, after)) in enumerate(named.items(), 1):
-        axes = figure.add_subplot(down, across, place)
+    for number, (name, (before, after)) in enumerate(named.items(), 1):
+        axes = figure.add_subplot(down, across, number)
         axes.plot([0, 1], [0, 1], color="#a9b3bd", lw=1, ls="--")
         _curve(axes, before, "#d1495b", f"as found ({before.error:.3f})")
         _curve(axes, after, "#1b6ca8", f"calibrated ({after.error:.3f})")
@@ -98,6 +97,17 @@ def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Pa
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(fontsize=7.5, frameon=False, loc="upper left")
+    save_picture(figure, path)
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name whose ending is of no picture that can be drawn."""
+    if path.suffix.lower() not in KINDS:
+        raise DataError(f"{path}: there is no such kind of picture. End the name in {', '.join(KINDS)}.")
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib, whole or not at all."""
     write_whole(path, lambda temporary: _save(figure, temporary, path.suffix[1:].lower()))
 
 

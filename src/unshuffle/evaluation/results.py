@@ -80,7 +80,7 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
     for number, line in enumerate(text.splitlines(), 1):
         try:
             row = json.loads(line)
-            order = tuple(int(place) for place in row["order"])
+            order = tuple(int(position) for position in row["order"])
             confidence = float(row["confidence"]) if "confidence" in row else None
             prediction = Prediction(str(row["id"]), int(row["shuffle"]), order, confidence)
         except (ValueError, KeyError, TypeError):

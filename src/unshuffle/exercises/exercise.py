@@ -1,13 +1,49 @@
-"""What an exercise is, and what the model thinks of it."""
+"""How an exercise is wanted, what it is, and what the model thinks of it."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from string import ascii_uppercase
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
+
+from unshuffle.errors import ConfigError
 
 Difficulty = Literal["easy", "medium", "hard"]
 Change = Literal["drop", "merge"]
+
+
+class ExerciseKeywords(TypedDict, total=False):
+    """The fields of `ExerciseOptions` as keyword arguments."""
+
+    count: int
+    seed: int
+    margin: float
+    mend: bool
+    keep: Collection[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExerciseOptions:
+    """What to make of a paragraph."""
+
+    count: int = 1
+    """Exercises, each in another arrangement."""
+    seed: int = 0
+    """Another one gives other arrangements."""
+    margin: float = 0.4
+    """Least lead of the right order over any other, from 0 to 1, for it to be unambiguous."""
+    mend: bool = False
+    """Whether sentences are dropped or merged until the order is unambiguous."""
+    keep: Collection[int] = ()
+    """Sentences, from 0, that mending must not touch."""
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise ConfigError(f"exercise: count is {self.count}. Give 1 or more.")
+        if math.isnan(self.margin) or not 0 <= self.margin <= 1:
+            raise ConfigError(f"exercise: margin is {self.margin}. Give a number from 0 to 1.")
 
 
 @dataclass(frozen=True, slots=True)

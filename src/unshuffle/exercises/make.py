@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.exercises.exercise import Difficulty, Exercise
+from unshuffle.exercises.exercise import Difficulty, Exercise, ExerciseKeywords, ExerciseOptions
 from unshuffle.exercises.mend import FEWEST, Paragraph, Piece, changed, in_words
 from unshuffle.exercises.scramble import scrambles
 from unshuffle.exercises.verdict import OrdersMany, Verdict, rival_shown, verdicts
@@ -18,46 +19,32 @@ PROPOSALS = 3
 def make_exercise(
     orderer: OrdersMany,
     sentences: Sequence[str],
-    *,
-    seed: int = 0,
-    margin: float = 0.4,
-    mend: bool = False,
-    keep: Collection[int] = (),
+    options: ExerciseOptions | None = None,
+    **changes: Unpack[ExerciseKeywords],
 ) -> Exercise:
-    """An exercise from a paragraph in its right order; see `make_exercises`."""
-    (exercise,) = make_exercises(orderer, sentences, seed=seed, margin=margin, mend=mend, keep=keep)
-    return exercise
+    """One exercise from a paragraph in its right order; see `make_exercises`."""
+    wanted = replace(replace(options or ExerciseOptions(), **changes), count=1)
+    return make_exercises(orderer, sentences, wanted)[0]
 
 
 def make_exercises(
     orderer: OrdersMany,
     sentences: Sequence[str],
-    *,
-    count: int = 1,
-    seed: int = 0,
-    margin: float = 0.4,
-    mend: bool = False,
-    keep: Collection[int] = (),
+    options: ExerciseOptions | None = None,
+    **changes: Unpack[ExerciseKeywords],
 ) -> tuple[Exercise, ...]:
     """Exercises from a paragraph in its right order, each in another arrangement.
 
-    `mend` drops or merges sentences, but none of `keep`, until the order is unambiguous; where nothing makes it so,
-    the paragraph stays as it is.
+    Where mending is wanted and nothing makes the order unambiguous, the paragraph stays as it is.
     """
-    return finish(exercise_steps(orderer, sentences, count=count, seed=seed, margin=margin, mend=mend, keep=keep))
+    return finish(exercise_steps(orderer, sentences, replace(options or ExerciseOptions(), **changes)))
 
 
 def exercise_steps(
-    orderer: OrdersMany,
-    sentences: Sequence[str],
-    *,
-    count: int = 1,
-    seed: int = 0,
-    margin: float = 0.4,
-    mend: bool = False,
-    keep: Collection[int] = (),
+    orderer: OrdersMany, sentences: Sequence[str], options: ExerciseOptions
 ) -> Steps[tuple[Exercise, ...]]:
     """The same in steps, in each of which the model orders one paragraph or some short ones."""
+    seed, margin, keep, count = options.seed, options.margin, options.keep, options.count
     if len(sentences) < FEWEST:
         raise DataError(f"exercise: {len(sentences)} sentences are too few. Give at least {FEWEST}.")
     if outside := [place for place in keep if not 0 <= place < len(sentences)]:
@@ -70,7 +57,7 @@ def exercise_steps(
     tried = yield from changed(orderer, paragraph, seed, margin, keep)
     helpful = [one.proposal for one in tried if one.solves or one.margin > verdict.margin]
     done: list[str] = []
-    while mend and tried:
+    while options.mend and tried:
         best = tried[0]
         done.append(in_words(best.change, best.proposal.sentences, tuple(one.text for one in best.pieces), done=True))
         yield

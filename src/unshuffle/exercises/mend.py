@@ -75,12 +75,12 @@ def in_words(change: Change, numbers: tuple[int, ...], texts: tuple[str, ...], *
 
 
 def _changes(paragraph: Paragraph) -> Iterator[tuple[Change, Paragraph, Paragraph]]:
-    for place, piece in enumerate(paragraph):
-        yield "drop", (piece,), paragraph[:place] + paragraph[place + 1 :]
-    for place in range(len(paragraph) - 1):
-        first, second = paragraph[place : place + 2]
+    for position, piece in enumerate(paragraph):
+        yield "drop", (piece,), paragraph[:position] + paragraph[position + 1 :]
+    for position in range(len(paragraph) - 1):
+        first, second = paragraph[position : position + 2]
         joined = Piece(f"{first.text} {second.text}", first.sentences + second.sentences)
-        yield "merge", (first, second), (*paragraph[:place], joined, *paragraph[place + 2 :])
+        yield "merge", (first, second), (*paragraph[:position], joined, *paragraph[position + 2 :])
 
 
 def _shortened(text: str) -> str:

@@ -37,9 +37,9 @@ def scrambles(size: int, seed: int, count: int = 1) -> tuple[tuple[int, ...], ..
 
 def _is_far(order: Sequence[int]) -> bool:
     """Whether more than one swap of two sentences leads to the solution."""
-    return sum(place != item for place, item in enumerate(order)) > 2
+    return sum(position != item for position, item in enumerate(order)) > 2
 
 
 def _left_in_order(order: Sequence[int]) -> tuple[int, int]:
     neighbours = sum(second == first + 1 for first, second in pairwise(order))
-    return neighbours, sum(place == item for place, item in enumerate(order))
+    return neighbours, sum(position == item for position, item in enumerate(order))

@@ -47,7 +47,7 @@ def verdicts(
     orderer: OrdersMany, paragraphs: Sequence[Sequence[str]], shown: Sequence[int], margin: float
 ) -> Steps[list[Verdict]]:
     """Judges paragraphs of one length; the model reads them as `shown`, so it cannot lean on their order."""
-    documents = [tuple(paragraph[place] for place in shown) for paragraph in paragraphs]
+    documents = [tuple(paragraph[position] for position in shown) for paragraph in paragraphs]
     longest = max((sum(len(text.split()) for text in document) for document in documents), default=1)
     together = max(1, WORDS // max(1, longest))
     found: list[Verdict] = []
@@ -74,14 +74,14 @@ def rival_shown(verdict: Verdict, shown: Sequence[int]) -> Rival | None:
     """The rival in terms of the items of an arrangement."""
     if verdict.rival is None:
         return None
-    item = {place: number for number, place in enumerate(shown)}
-    order = tuple(item[place] for place in verdict.rival.order)
+    item = {position: number for number, position in enumerate(shown)}
+    order = tuple(item[position] for position in verdict.rival.order)
     sentences = [_likelihood(verdict, order), _difference(verdict, item), _doubt(verdict, item)]
     return Rival(order, verdict.rival.probability, " ".join(filter(None, sentences)))
 
 
 def _verdict(ordering: Ordering, paragraph: Sequence[str], shown: Sequence[int], margin: float) -> Verdict:
-    solution = tuple(shown.index(place) for place in range(len(shown)))
+    solution = tuple(shown.index(position) for position in range(len(shown)))
     leading = lead(ordering, solution)
     reason = ""
     if len(set(paragraph)) < len(paragraph):
@@ -93,7 +93,9 @@ def _verdict(ordering: Ordering, paragraph: Sequence[str], shown: Sequence[int],
     before = {(pair.first, pair.second): pair.probability for pair in ordering.pairs}
     before |= {(second, first): 1 - chance for (first, second), chance in before.items()}
     others = (replace(candidate, order=tuple(shown[item] for item in candidate.order)) for candidate in ordering.n_best)
-    rival = next((other for other in others if [paragraph[place] for place in other.order] != list(paragraph)), None)
+    rival = next(
+        (other for other in others if [paragraph[position] for position in other.order] != list(paragraph)), None
+    )
     turned = [
         (first, second, before[solution[first], solution[second]])
         for second, first in (combinations(rival.order, 2) if rival else ())
@@ -125,14 +127,14 @@ def _difference(verdict: Verdict, item: dict[int, int]) -> str:
     assert verdict.rival is not None
     order = verdict.rival.order
     right = list(range(len(order)))
-    for place in right:
-        to = order.index(place)
-        if [other for other in order if other != place] != [other for other in right if other != place]:
+    for position in right:
+        to = order.index(position)
+        if [other for other in order if other != position] != [other for other in right if other != position]:
             continue
-        if abs(to - place) == 1:
-            first, second = sorted((place, to))
+        if abs(to - position) == 1:
+            first, second = sorted((position, to))
             return f"It swaps {label(item[first])} and {label(item[second])}."
-        return f"It moves {label(item[place])} from place {place + 1} to place {to + 1}."
+        return f"It moves {label(item[position])} from position {position + 1} to position {to + 1}."
     if not verdict.turned:
         return ""
     first, second, _ = verdict.turned[0]

@@ -1,4 +1,4 @@
-"""Documents concatenated into one graph with flat node numbers; nothing is padded."""
+"""Items to one batch of graphs, laid end to end: nothing is padded before the decoder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +99,15 @@ def collate(items: Sequence[Item]) -> Batch:
     entity_counts = np.array([len(item.graph.words) for item in items], np.int64)
     first_sentence = sizes.cumsum() - sizes
     first_entity = entity_counts.cumsum() - entity_counts
-    places: dict[bytes, int] = {}
+    known: dict[bytes, int] = {}
     texts: list[NDArray[np.int64]] = []
     distinct: list[int] = []
     for item in items:
         for words in item.words:
-            place = places.setdefault(words.tobytes(), len(places))
-            if place == len(texts):
+            number = known.setdefault(words.tobytes(), len(known))
+            if number == len(texts):
                 texts.append(words)
-            distinct.append(place)
+            distinct.append(number)
     lengths = np.array([len(words) for words in texts], np.int64)
     first_word = lengths.cumsum() - lengths
     firsts = np.stack([first_entity, first_sentence], 1)[..., None]  # (documents, 2, 1)
@@ -145,8 +145,56 @@ def _flat_spans(
     rows = []
     mentions_before = 0
     for item, first in zip(items, first_sentence, strict=True):
-        mention, place = item.spans
+        mention, position = item.spans
         sentence = item.graph.mentions[1][mention] + first
-        rows.append(np.stack([mention + mentions_before, first_word[distinct[sentence]] + place]))
+        rows.append(np.stack([mention + mentions_before, first_word[distinct[sentence]] + position]))
         mentions_before += item.graph.mentions.shape[1]
     return torch.from_numpy(np.concatenate(rows, axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The graph of some documents, and where its nodes and pairs were in the whole."""
+
+    graph: GraphBatch
+    sentences: Tensor  # (kept sentences,)
+    entities: Tensor  # (kept entities,)
+    pairs: Tensor  # (kept pairs,)
+
+
+def select(graph: GraphBatch, keep: Tensor) -> Selection:
+    """`keep`: (documents,) which documents to keep."""
+    kept_sentence, kept_entity = keep[graph.document_of_sentence], keep[graph.document_of_entity]
+    kept_pair, kept_mention = kept_sentence[graph.pairs[0]], kept_sentence[graph.mentions[1]]
+    kept_relation = kept_entity[graph.relations[0]]
+    sentence, entity, document = (kept.cumsum(0) - 1 for kept in (kept_sentence, kept_entity, keep))  # new numbers
+    smaller = GraphBatch(
+        pairs=sentence[graph.pairs[:, kept_pair]],
+        mentions=torch.stack([entity[graph.mentions[0, kept_mention]], sentence[graph.mentions[1, kept_mention]]]),
+        roles=graph.roles[kept_mention],
+        relations=entity[graph.relations[:, kept_relation]],
+        similarity=graph.similarity[kept_relation],
+        sizes=graph.sizes[keep],
+        entity_counts=graph.entity_counts[keep],
+        document_of_sentence=document[graph.document_of_sentence[kept_sentence]],
+        document_of_entity=document[graph.document_of_entity[kept_entity]],
+    )
+    return Selection(smaller, *(kept.nonzero().squeeze(1) for kept in (kept_sentence, kept_entity, kept_pair)))
+
+
+def ordered_pairs(graph: GraphBatch) -> Tensor:
+    """(2, ordered pairs) all i != j of a document: document by document, all pairs (0, j), then (1, j), and so on."""
+    others = (graph.sizes - 1)[graph.document_of_sentence]  # (sentences,)
+    one = torch.arange(graph.sentences, device=others.device).repeat_interleave(others)
+    column = torch.arange(len(one), device=others.device) - (others.cumsum(0) - others)[one]
+    first = graph.first_sentence[graph.document_of_sentence][one]
+    return torch.stack([one, first + column + (column >= one - first).long()])
+
+
+def pair_numbers(graph: GraphBatch, one: Tensor, other: Tensor) -> Tensor:
+    """Where each ordered pair (one, other) of flat sentence numbers stands in `ordered_pairs`."""
+    document = graph.document_of_sentence[one]
+    counts = graph.sizes * (graph.sizes - 1)
+    first_pair, first_sentence = counts.cumsum(0) - counts, graph.first_sentence
+    row, column = one - first_sentence[document], other - first_sentence[document]
+    return first_pair[document] + row * (graph.sizes[document] - 1) + column - (column > row).long()

@@ -27,6 +27,9 @@ class Related:
     similarity: NDArray[np.float32]  # (relations,)
 
 
+NO_RELATIONS = Related(np.empty((2, 0), np.int64), np.empty(0, np.float32))
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
     """Files that were written into a model folder, and the options of the system by which they are found there."""
@@ -46,21 +49,6 @@ class Relatedness(Protocol):
     def save(self, folder: Path) -> Saved:
         """Writes what it was read from into a model folder."""
         ...
-
-
-class NoRelations:
-    """No two entities are related."""
-
-    def __call__(self, words: Sequence[str]) -> Related:
-        """Nothing."""
-        return Related(np.empty((2, 0), np.int64), np.empty(0, np.float32))
-
-    def save(self, folder: Path) -> Saved:
-        """There is nothing to write."""
-        return Saved()
-
-
-no_relations = NoRelations()
 
 
 @dataclass(frozen=True)
@@ -84,7 +72,7 @@ class VectorRelatedness:
         rows = [self.vectors.row(word) for word in words]
         known = np.array([row is not None for row in rows], bool)
         if known.sum() < 2:
-            return no_relations(words)
+            return NO_RELATIONS
         matrix = self.vectors.matrix[[row or 0 for row in rows]].astype(np.float32) * known[:, None]
         matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-6)
         cosine = matrix @ matrix.T
@@ -142,6 +130,6 @@ class FileRelatedness:
         ]
         kept = [row for row in found if row[2] >= self.threshold]
         if not kept:
-            return no_relations(words)
+            return NO_RELATIONS
         pairs = np.array([row[:2] for row in kept], np.int64).T
         return Related(pairs, np.clip([row[2] for row in kept], 0, 1).astype(np.float32))

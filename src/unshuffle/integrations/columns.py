@@ -39,7 +39,7 @@ def answered(table: Any, outcomes: Sequence[Outcome], column: str = "sentences")
         there = ", ".join(table.column_names[:8])
         raise DataError(f"column '{column}' is missing (there are: {there}). Name the column of sentences.")
     given = table.column(column).to_pylist()
-    others = [place for place, name in enumerate(table.column_names) if name != column]
+    others = [position for position, name in enumerate(table.column_names) if name != column]
     kept = table.select(others)
     kept = kept.rename_columns(renamed(kept.column_names, ANSWER.names))
     for field, values in zip(ANSWER, answer_columns(outcomes, given), strict=True):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from unshuffle.errors import MissingExtra
-from unshuffle.system.options import OrderOptions, Threshold
-from unshuffle.system.orderer import Orderer
+from unshuffle.integrations.chunks import ChunkOrderer, ChunkSettings
+from unshuffle.system.options import OrderKeywords, Threshold
 
 try:
-    from llama_index.core.bridge.pydantic import PrivateAttr
+    from llama_index.core.bridge.pydantic import Field, PrivateAttr
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 except ImportError:
@@ -22,14 +22,21 @@ class CoherentOrderPostprocessor(BaseNodePostprocessor):
     model: str = "default"
     beam: int | None = None
     keep_if_unsure: Threshold = None
-    _orderer: Orderer = PrivateAttr()
-    _options: OrderOptions = PrivateAttr()
+    source_key: str | None = Field(default=None, description="Metadata entry that names a node's source.")
+    position_key: str | None = Field(default=None, description="Metadata entry that sorts the nodes of one source.")
+    judge: Any = Field(default=None, exclude=True, description="Who is asked about pairs that the model is unsure of.")
+    questions: int | None = Field(default=None, description="How many questions the judge is asked at most.")
+    _chunks: ChunkOrderer = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Loads the model once."""
         super().model_post_init(context)
-        self._orderer = Orderer.from_pretrained(self.model)
-        self._options = OrderOptions(beam=self.beam, n_best=1, keep_if_unsure=self.keep_if_unsure)
+        asked = {"judge": self.judge, "questions": self.questions}
+        options = OrderKeywords(beam=self.beam, keep_if_unsure=self.keep_if_unsure)
+        options.update({name: value for name, value in asked.items() if value is not None})  # type: ignore[typeddict-item]
+        self._chunks = ChunkOrderer(
+            ChunkSettings(model=self.model, source_key=self.source_key, position_key=self.position_key, options=options)
+        )
 
     @classmethod
     def class_name(cls) -> str:
@@ -39,8 +46,5 @@ class CoherentOrderPostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        if len(nodes) < 2:
-            return nodes
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
-        found = self._orderer.order(texts, self._options)
-        return [nodes[place] for place in found.order]
+        return [nodes[index] for index in self._chunks.order(texts, [node.node.metadata for node in nodes])]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unshuffle.errors import DataError, UnshuffleError
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
-from unshuffle.text.readers.record import document
+from unshuffle.text.readers.source import document
 
 if TYPE_CHECKING:
     from unshuffle.result import Ordering
@@ -30,7 +30,7 @@ class RowSettings:
     options: OrderOptions = ONE_BEST
     device: str = "cpu"
     longest: int = 1_000
-    """Sentences; memory grows with their square, so longer documents are told as errors."""
+    """Sentences; memory grows with their square, so longer documents are reported as errors."""
     threads: int = 0
     """Threads of torch in this process; 0 leaves them as they are."""
 
@@ -102,7 +102,7 @@ class RowOrderer:
             return _outcome(self._ordered(orderer, [text])[0])
         except UnshuffleError as error:
             return Outcome(error=str(error))
-        except Exception as error:  # told in the row's own error, and the next row is tried
+        except Exception as error:  # reported in the row's own error, and the next row is tried
             reason = (str(error).splitlines() or [""])[0][:200]
             return Outcome(error=f"row: it could not be ordered ({type(error).__name__}: {reason}). Look at its text.")
 

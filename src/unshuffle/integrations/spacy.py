@@ -54,7 +54,7 @@ def sentences_of(doc: Doc) -> list[Span]:
 def spans_in_order(doc: Doc) -> list[Span]:
     """The sentences in reading order; as they stand where the component has not run."""
     spans = sentences_of(doc)
-    return [spans[place] for place in doc._.unshuffle["order"]] if doc._.unshuffle else spans
+    return [spans[position] for position in doc._.unshuffle["order"]] if doc._.unshuffle else spans
 
 
 @Language.factory(

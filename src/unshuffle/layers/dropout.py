@@ -1,4 +1,4 @@
-"""Dropout that draws one random byte per value: torch draws a whole number, which takes a CPU five times as long."""
+"""Dropout that draws one random byte per value, and trained word vectors with it."""
 
 from __future__ import annotations
 
@@ -32,3 +32,21 @@ class Dropout(nn.Module):
     def extra_repr(self) -> str:
         """Shown by print(module)."""
         return f"rate={self.rate:g}"
+
+
+class WordEmbedding(nn.Module):
+    """Word numbers to vectors with dropout."""
+
+    def __init__(self, *, words: int, width: int, dropout: float, vectors: Tensor | None = None) -> None:
+        super().__init__()
+        self.width = width
+        self.table = nn.Embedding(words, width)
+        self.dropout = Dropout(dropout)
+        if vectors is not None:
+            with torch.no_grad():
+                self.table.weight.copy_(vectors)
+
+    def forward(self, numbers: Tensor) -> Tensor:
+        """(words,) -> (words, width)."""
+        embedded: Tensor = self.dropout(self.table(numbers))
+        return embedded

@@ -14,18 +14,18 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from unshuffle.layers.precision import single
+from unshuffle.machine import single
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
     """The layout of torch's packed sequences: all first words, then all second words, and so on."""
 
-    forward: Tensor  # (words,) the word of the flat text at each place
+    forward: Tensor  # (words,) the word of the flat text at each position
     backward: Tensor  # (words,) the same when reading from the end
     order: Tensor  # (sentences,) sentences by decreasing length, the rows of each step
-    last: Tensor  # (sentences,) place of each sentence's last word
-    previous: Tensor  # (words - sentences,) for all places after the first step, the place read just before
+    last: Tensor  # (sentences,) position of each sentence's last word
+    previous: Tensor  # (words - sentences,) for all positions after the first step, the position read just before
     sizes: list[int]  # number of sentences still being read at each step
 
     @classmethod
@@ -55,8 +55,8 @@ class _PackedLSTM(torch.autograd.Function):
     """Hidden states of one LSTM per direction; gates are stacked as input, forget, candidate, output.
 
     `projected` is overwritten with activations: nothing else may use it, and no gradient may need its value. Returns
-    the states at all places and those of the last words, by decreasing length. All four gates go through one sigmoid,
-    and every tanh is 2 sigmoid(2x) - 1: torch's own costs twice as much.
+    the states at all positions and those of the last words, by decreasing length. All four gates go through one
+    sigmoid, and every tanh is 2 sigmoid(2x) - 1: torch's own costs twice as much.
     """
 
     @staticmethod
@@ -208,16 +208,16 @@ def lstm_states(lstm: nn.LSTM, inputs: Tensor, initial: Tensor, packing: Packing
 
 def _bidirectional(lstm: nn.LSTM, words: Tensor, packing: Packing, rows: Tensor | None = None) -> tuple[Tensor, Tensor]:
     forward, backward = _Weights.of(lstm), _Weights.of(lstm, "_reverse")
-    places = torch.cat([packing.forward, packing.backward])
+    positions = torch.cat([packing.forward, packing.backward])
     weights = torch.stack([forward.word.t(), backward.word.t()])  # laid out for the backward pass, where it costs more
     bias = torch.stack([forward.bias, backward.bias])[:, None]
     if rows is None:
         # The narrow word vectors are reordered, not the wide gates computed from them.
-        inputs = words.index_select(0, places).view(2, len(packing.forward), -1)
+        inputs = words.index_select(0, positions).view(2, len(packing.forward), -1)
         projected = torch.baddbmm(bias, inputs, weights)
     else:
         each = torch.baddbmm(bias, words.expand(2, *words.shape), weights).flatten(0, 1)
-        chosen = rows[places].view(2, -1)
+        chosen = rows[positions].view(2, -1)
         chosen[1] += len(words)
         projected = each.index_select(0, chosen.flatten()).view(2, len(packing.forward), -1)
     return _packed_lstm(projected, torch.stack([forward.recurrent, backward.recurrent]), packing)

@@ -1,9 +1,11 @@
-"""Sums, means, maxima and softmax over rows that belong to the same segment, without padding."""
+"""Rows that belong to the same segment, flat or as a padded table: sums, means, maxima, softmax."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
+
+from unshuffle.graph.batch import GraphBatch
 
 
 def select_rows(rows: Tensor, index: Tensor) -> Tensor:
@@ -37,3 +39,17 @@ def segment_mean(rows: Tensor, segment: Tensor, size: int) -> Tensor:
     """(rows, width) -> (size, width); zeros where a segment is empty."""
     counts = torch.bincount(segment, minlength=size).clamp_min(1)
     return scatter_sum(rows, segment, size) / counts[:, None]
+
+
+def pad_documents(rows: Tensor, graph: GraphBatch) -> Tensor:
+    """(sentences, ...) -> (documents, longest, ...), zeros after a document's last sentence."""
+    longest = int(graph.sizes.max())
+    document = graph.document_of_sentence
+    position = torch.arange(graph.sentences, device=rows.device) - graph.first_sentence[document]
+    table = rows.new_zeros(graph.documents * longest, *rows.shape[1:])
+    return table.index_copy(0, document * longest + position, rows).view(graph.documents, longest, *rows.shape[1:])
+
+
+def sentence_mask(graph: GraphBatch) -> Tensor:
+    """(documents, longest): whether the document has a sentence at that position."""
+    return torch.arange(int(graph.sizes.max()), device=graph.sizes.device) < graph.sizes[:, None]

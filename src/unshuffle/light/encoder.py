@@ -15,6 +15,8 @@ from unshuffle.light.weights import Weights
 from unshuffle.search.contracts import Ints
 
 MODEL = "sentence_encoder.pieces.model"
+LARGEST_CHUNK = 65_536
+"""Pieces, with padding, that are read at once; more would only take memory."""
 BIAS_UNIT = 10.0
 """Unit in which the bias of attention between sentences is stored."""
 LONG = 1024
@@ -40,7 +42,9 @@ class LightEncoder:
         )
         self._weights, self._epsilon = weights, shape.epsilon
         self.width = shape.width
-        self._budget = int(config["chunk_tokens"])
+        self._budget = config["chunk_tokens"]
+        if type(self._budget) is not int or not 1 <= self._budget <= LARGEST_CHUNK:
+            raise ConfigError(f"sentence_encoder.chunk_tokens: it must be a number from 1 to {LARGEST_CHUNK}.")
         self._pool_first = config.get("pooling") == "first"
         self._norm = (
             weights.floats(f"{MODEL}.embeddings.LayerNorm.weight"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 
 from unshuffle.errors import DataError
-from unshuffle.metrics.orders import align_repeats, gold_places, inverted_pairs, longest_rise
+from unshuffle.metrics.orders import align_repeats, gold_positions, inverted_pairs, longest_rise
 
 DISTANCES = (1, 2, 3)
 
@@ -45,7 +45,7 @@ class Score:
     lcs_micro: float
     lcs_macro: float
     within: tuple[float, float, float]
-    """Share of all sentences at most 1, 2, 3 places off."""
+    """Share of all sentences at most 1, 2, 3 positions off."""
     adjacent: float
     """Mean over documents of the share of gold neighbours kept."""
     tau_pooled: float
@@ -83,14 +83,14 @@ class Tally:
     @classmethod
     def of(cls, pair: OrderPair) -> Tally:
         """The tally of one document."""
-        places = gold_places(pair.aligned(), pair.gold)
-        sentences = len(places)
+        positions = gold_positions(pair.aligned(), pair.gold)
+        sentences = len(positions)
         pairs = sentences * (sentences - 1) // 2
-        wrong = inverted_pairs(places)
-        off = [abs(place - at) for at, place in enumerate(places)]
-        placed, common = off.count(0), longest_rise(places)
+        wrong = inverted_pairs(positions)
+        off = [abs(position - at) for at, position in enumerate(positions)]
+        placed, common = off.count(0), longest_rise(positions)
         one, two, three = (sum(distance <= limit for distance in off) for limit in DISTANCES)
-        kept = sum(later == earlier + 1 for earlier, later in pairwise(places))
+        kept = sum(later == earlier + 1 for earlier, later in pairwise(positions))
         return cls(
             documents=1,
             sentences=sentences,

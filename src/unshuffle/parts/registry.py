@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
-
-from pydantic import TypeAdapter, ValidationError
+from importlib.metadata import entry_points
+from typing import Any, Generic, Self, TypeVar, get_args, get_type_hints
 
 from unshuffle.errors import ConfigError
-from unshuffle.parts.config import PartConfig
-from unshuffle.parts.installed import load_installed_parts
 
+GROUP = "unshuffle.parts"
+"""Each entry point names a module whose import registers parts."""
+log = logging.getLogger(__name__)
 Part = TypeVar("Part")
+
+
+class PartConfig:
+    """Base of the frozen dataclasses that configure parts; the defaults are those of a part without a source."""
+
+    source: str = ""
+    """Where pretrained weights come from; empty where there are none, or where the model folder brings them."""
+
+    def resolved(self) -> Self:
+        """The same with everything filled in that the source tells; weights still come from the source."""
+        return self
+
+    def detached(self) -> Self:
+        """The same without its source, as a model folder that holds the weights should keep it."""
+        return self
+
+
+def load_installed_parts() -> None:
+    """Imports every such module; one that fails is a warning, because another may hold the part that is wanted."""
+    for point in entry_points(group=GROUP):
+        try:
+            point.load()
+        except Exception as error:
+            package = point.dist.name if point.dist is not None else point.value
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            log.warning(
+                "unshuffle: parts '%s' of %s are left out: they cannot be loaded (%s).", point.name, package, reason
+            )
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
@@ -24,7 +53,9 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 
 
 def validated(where: str, config: type, options: dict[str, Any]) -> Any:
-    """Options as an instance of a frozen config dataclass; a wrong one is named with its place."""
+    """Options as an instance of a frozen config dataclass; a wrong one is named with its path."""
+    from pydantic import TypeAdapter, ValidationError  # here: the core without training has no pydantic
+
     _refuse_unknown(where, config, options)
     try:
         return TypeAdapter(config).validate_python(options)

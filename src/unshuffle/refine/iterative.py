@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder
 from unshuffle.encoders.paragraph.grn import GRN, GRNConfig
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import Batch, GraphBatch
-from unshuffle.graph.select import Selection, select
+from unshuffle.graph.batch import Batch, GraphBatch, Selection, select
 from unshuffle.refine.classifier import PairClassifier, PairHead, normalised, undecided_weights
 from unshuffle.refine.contracts import Refined, RoundTrace
 from unshuffle.seeds import drawn_from
@@ -44,7 +43,7 @@ class IterativeConfig:
     """Weights of sure pairs: their probability, as in the paper, or 0.99 / 0.01, as released."""
     leftover: Literal["half", "raw"] = "half"
     """Weights of pairs never decided: 0.5, as in the paper, or the last probability, as released."""
-    lessons: Literal["noise", "predictions"] = "noise"
+    learns_from: Literal["noise", "predictions"] = "noise"
     """What the iterative classifier learns from: true weights with noise, as in the paper; or what the initial one says
     of each document, as it will find it later. With its own encoder it then begins as a copy of the initial one."""
     known_weight: Annotated[float, Gt(0.5), Le(1)] = 0.99
@@ -68,8 +67,8 @@ class Refiner(nn.Module):
     ) -> None:
         super().__init__()
         self.config = config
-        if config.lessons == "predictions" and not (config.initial and config.rounds != 0):
-            raise ConfigError("refiner.lessons: predictions need both classifiers. Say noise, or leave both in.")
+        if config.learns_from == "predictions" and not (config.initial and config.rounds != 0):
+            raise ConfigError("refiner.learns_from: predictions need both classifiers. Say noise, or leave both in.")
 
         # A seed each: one starts the same whether or not there is the other.
         seed = int(torch.randint(2**62, (), device="cpu"))  # also where the parts themselves are on another device

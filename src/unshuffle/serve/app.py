@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
@@ -27,12 +27,12 @@ from unshuffle.serve.schemas import HealthAnswer
 from unshuffle.serve.settings import Settings
 
 
-def make_app(model: ServedModel, settings: Settings | None = None) -> FastAPI:
-    """The service as an ASGI application."""
+def make_app(model: ServedModel, settings: Settings | None = None, others: Sequence[ServedModel] = ()) -> FastAPI:
+    """The service as an ASGI application; requests for an order may name one of `others`."""
     settings = settings or Settings()
     meters = Meters()
     batcher = Batcher(model, settings.batching, meters)
-    routes = Routes(model, batcher, settings)
+    routes = Routes(model, batcher, settings, others)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -54,7 +54,9 @@ def make_app(model: ServedModel, settings: Settings | None = None) -> FastAPI:
             Middleware(Observe, meters=meters),
             Middleware(KnownHost, settings=settings),
             Middleware(Bearer, token=settings.token),
-            Middleware(BoundedBody, paths=routes.posted, most=settings.limits.bytes, seconds=settings.batching.seconds),
+            Middleware(
+                BoundedBody, paths=routes.posted, most=settings.limits.bytes, seconds=settings.connections.body_seconds
+            ),
         ],
     )
     app.state.batcher = batcher

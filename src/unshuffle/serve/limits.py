@@ -9,7 +9,7 @@ from unshuffle.errors import DataError
 from unshuffle.rank.constraints import Constraints
 from unshuffle.serve.requests import OrderRequest, Sentences
 from unshuffle.serve.settings import Limits
-from unshuffle.text.language import looks_english
+from unshuffle.text.english import looks_english
 from unshuffle.text.split import split_sentences
 
 NOT_ENGLISH = "The text does not look English, which is what the models know. Do not rely on the answer."

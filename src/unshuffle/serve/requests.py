@@ -61,6 +61,9 @@ class OrderRequest(Sentences):
     model_config = ConfigDict(json_schema_extra=_schema({"sentences": SENTENCES, "n_best": 3}))
 
     id: Annotated[str, Field(max_length=200)] = ""
+    model: Annotated[
+        str | None, Field(max_length=200, description="Name of a model that the service has loaded; see /v1/models.")
+    ] = None
     beam: Beam = None
     n_best: Best = 5
     keep_if_unsure: Unsure = None

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from unshuffle.errors import DataError
-from unshuffle.exercises.exercise import label
+from unshuffle.errors import ConfigError, DataError
+from unshuffle.exercises.exercise import ExerciseOptions, label
 from unshuffle.exercises.make import exercise_steps
 from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
@@ -64,8 +64,15 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 class Routes:
     """The handlers, with what they share."""
 
-    def __init__(self, model: ServedModel, batcher: Batcher, settings: Settings) -> None:
+    def __init__(
+        self, model: ServedModel, batcher: Batcher, settings: Settings, others: Sequence[ServedModel] = ()
+    ) -> None:
         self.model = model
+        self.others = {other.name: other for other in others}
+        if len({model.name, *self.others}) <= len(others):
+            raise ConfigError(
+                f"--compare: two models are called '{model.name}'. Change the name in the config.json of one."
+            )
         self.batcher = batcher
         self.limits = settings.limits
         self.router = APIRouter(prefix="/v1", route_class=StrictRoute, responses=PROBLEMS)
@@ -85,7 +92,8 @@ class Routes:
     async def order(self, asked: OrderRequest, request: Request) -> Response:
         """Find the order in which sentences read best."""
         (text,) = await self._read([asked], request)
-        cost = order_cost(text.sentences, asked.beam, asked.n_best)
+        (pieces,) = await self._pieces([text])
+        cost = order_cost(pieces, asked.beam, asked.n_best)
         check_document_cost(cost, self.limits)
         options = OrderOptions(
             beam=asked.beam,
@@ -93,7 +101,11 @@ class Routes:
             keep_if_unsure=asked.keep_if_unsure,
             constraints=read_constraints(asked, len(text.sentences)),
         )
-        (ordering,) = await self.batcher.order([Document(text.sentences, id=asked.id)], [cost], options)
+        document = Document(text.sentences, id=asked.id)
+        if (other := self._other(asked.model)) is None:
+            (ordering,) = await self.batcher.order([document], [cost], options)
+        else:
+            ordering = await self.batcher.run(_one_step(lambda: next(other.order_many([document], options))), cost)
         return await asyncio.to_thread(lambda: answer(_ordering(ordering, text)))
 
     async def order_batch(self, asked: BatchRequest, request: Request) -> Response:
@@ -103,7 +115,7 @@ class Routes:
         if len(asked.documents) > self.limits.documents:
             raise DataError(f"documents: {len(asked.documents)} are too many. Give at most {self.limits.documents}.")
         texts = await self._read(asked.documents, request, "documents[{}].")
-        costs = [order_cost(text.sentences, asked.beam, asked.n_best) for text in texts]
+        costs = [order_cost(pieces, asked.beam, asked.n_best) for pieces in await self._pieces(texts)]
         for place, cost in enumerate(costs):
             check_document_cost(cost, self.limits, f"documents[{place}].")
         check_request_cost(sum(costs), self.limits, "Send fewer documents at once, or a smaller beam.")
@@ -117,14 +129,16 @@ class Routes:
     async def score(self, asked: Sentences, request: Request) -> Response:
         """Say how coherent sentences are as they stand, and which move would help most."""
         (text,) = await self._read([asked], request)
-        check_document_cost(reading_cost(text.sentences), self.limits)
-        coherence = await self.batcher.run(self.model.coherence_steps(text.sentences), score_cost(text.sentences))
+        (pieces,) = await self._pieces([text])
+        check_document_cost(reading_cost(pieces), self.limits)
+        coherence = await self.batcher.run(self.model.coherence_steps(text.sentences), score_cost(pieces))
         return answer({**coherence.to_json(), **asdict(text)})
 
     async def graph(self, asked: Sentences, request: Request) -> Response:
         """Show the entities, their roles, and the linked pairs."""
         (text,) = await self._read([asked], request)
-        cost = reading_cost(text.sentences)
+        (pieces,) = await self._pieces([text])
+        cost = reading_cost(pieces)
         check_document_cost(cost, self.limits)
         graph = await self.batcher.run(_one_step(lambda: self.model.graph(text.sentences)), cost)
         return answer({**asdict(graph), **asdict(text)})
@@ -137,18 +151,30 @@ class Routes:
     async def exercise(self, asked: ExerciseRequest, request: Request) -> Response:
         """Make a scrambled-sentence exercise of a paragraph that stands in its right order."""
         (text,) = await self._read([asked], request)
-        cost = exercise_cost(text.sentences, mend=asked.mend)
-        check_document_cost(order_cost(text.sentences), self.limits)
+        (pieces,) = await self._pieces([text])
+        cost = exercise_cost(pieces, mend=asked.mend)
+        check_document_cost(order_cost(pieces), self.limits)
         advice = f"Send fewer or shorter sentences{', or set mend to false' if asked.mend else ''}."
         check_request_cost(cost, self.limits, advice)
-        steps = exercise_steps(self.model, text.sentences, seed=asked.seed, margin=asked.margin, mend=asked.mend)
+        options = ExerciseOptions(seed=asked.seed, margin=asked.margin, mend=asked.mend)
+        steps = exercise_steps(self.model, text.sentences, options)
         (made,) = await self.batcher.run(steps, cost)
         labels = [label(item) for item in range(len(made.items))]
         return answer({**made.to_json(), "labels": labels, "warnings": text.warnings})
 
     async def models(self) -> Response:
-        """Name the model that answers, and the limits of a request."""
-        return answer({"models": [{"name": self.model.name, **self.model.card()}], "limits": asdict(self.limits)})
+        """Name the models, first the one that answers where a request names none, and the limits of a request."""
+        models = [{"name": one.name, **one.card()} for one in (self.model, *self.others.values())]
+        return answer({"models": models, "limits": asdict(self.limits)})
+
+    def _other(self, name: str | None) -> ServedModel | None:
+        """The further model that a request names; None for the usual one. None but those loaded can be had."""
+        if name is None or name == self.model.name:
+            return None
+        if name not in self.others:
+            known = ", ".join((self.model.name, *self.others))
+            raise DataError(f"model: there is none of that name here. Give one of: {known}.")
+        return self.others[name]
 
     async def _read(self, asked: Sequence[Sentences], request: Request, where: str = "") -> list[Text]:
         """The documents of a request, read in a thread: other requests go on meanwhile."""
@@ -157,6 +183,10 @@ class Routes:
         )
         request.state.facts.update(documents=len(texts), sentences=sum(len(text.sentences) for text in texts))
         return texts
+
+    async def _pieces(self, texts: Sequence[Text]) -> list[list[int]]:
+        """How many word pieces the model would read of each sentence of each document, counted in a thread, too."""
+        return await asyncio.to_thread(lambda: [self.model.pieces(text.sentences) for text in texts])
 
 
 def _ordering(ordering: Ordering, text: Text) -> dict[str, Any]:

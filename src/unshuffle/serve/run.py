@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from collections.abc import Sequence
 
 import uvicorn
 from fastapi import FastAPI
@@ -36,13 +37,18 @@ def listen(settings: Settings) -> list[socket.socket]:
     return taken
 
 
-def run(model: ServedModel, settings: Settings, sockets: list[socket.socket] | None = None) -> None:
+def run(
+    model: ServedModel,
+    settings: Settings,
+    sockets: list[socket.socket] | None = None,
+    others: Sequence[ServedModel] = (),
+) -> None:
     """Serve; on SIGTERM or Ctrl-C answer what was accepted, then return."""
     sockets = sockets or listen(settings)
     set_up_logs(sys.stderr)
     protocol = type("Protocol", (BoundedProtocol,), {"limits": settings.connections})
     config = uvicorn.Config(
-        make_app(model, settings),
+        make_app(model, settings, others),
         http=protocol,
         ws="none",
         log_config=None,
@@ -51,8 +57,8 @@ def run(model: ServedModel, settings: Settings, sockets: list[socket.socket] | N
         # A name in such a header is the client's word; a proxy's would have to be trusted by option.
         proxy_headers=False,
         timeout_keep_alive=settings.connections.idle_seconds,  # type: ignore[arg-type]
-        # Longer than any request may take, so that none that was accepted is cut off.
-        timeout_graceful_shutdown=int(settings.batching.seconds) + 5,
+        # Longer than what is under way may take, so that nothing that was accepted is cut off without an answer.
+        timeout_graceful_shutdown=int(settings.batching.last_seconds) + 5,
     )
     Server(config).run(sockets)
 
@@ -64,6 +70,6 @@ class Server(uvicorn.Server):
         """Answer what was accepted, and end."""
         app = self.config.app
         if isinstance(app, FastAPI):
-            app.state.batcher.stopping = True
+            app.state.batcher.stop()
         self.server_state.default_headers.append((b"connection", b"close"))
         await super().shutdown(sockets)

@@ -98,6 +98,8 @@ class TransitionAnswer(BaseModel):
     first: int
     second: int
     score: float
+    weak: bool
+    """Whether the model would rather have taken another sentence."""
 
 
 class MoveAnswer(BaseModel):
@@ -106,6 +108,8 @@ class MoveAnswer(BaseModel):
     sentence: int
     to: int
     gain: float | None
+    words: str
+    """The gain as people say it."""
 
 
 class ScoreAnswer(BaseModel):
@@ -114,6 +118,7 @@ class ScoreAnswer(BaseModel):
     probability: float
     log_probability: float | None
     percentile: float
+    verdict: str
     transitions: list[TransitionAnswer]
     moves: list[MoveAnswer]
     warnings: Warnings
@@ -138,7 +143,7 @@ class SplitAnswer(BaseModel):
 
 
 class ModelsAnswer(BaseModel):
-    """The model that answers, and what a request may hold."""
+    """The models, first the one that answers where none is named, and what a request may hold."""
 
     models: list[dict[str, Any]]
     limits: dict[str, int]

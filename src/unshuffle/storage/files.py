@@ -1,13 +1,15 @@
-"""Writing that is never half-done: a file is there whole or not at all."""
+"""Files that are there whole or not at all, weights as they are stored, and folders that came from elsewhere."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from unshuffle.errors import ConfigError
 
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
 
 Read = Callable[[Path], bytes]
 """Gives the content of a file, or refuses it."""
+LARGEST = 2**28
+"""Bytes of a file for which no other limit is known; that of weights is known from the network."""
+Storage = Literal["float32", "float16", "int8"]
+SCALE = "#scale"
+LARGE = 1 << 14
+"""Numbers from which on a matrix is worth a scale per row; biases and small tables keep 16 bits."""
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -111,3 +119,81 @@ def read_json(path: Path, *, most: int = 16 * 2**20, read: Read = Path.read_byte
 
 def _put(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+class FolderFiles:
+    """Reads files of one folder; what is hashed is what is parsed, since both come from the same bytes."""
+
+    def __init__(self, folder: Path, hashes: Mapping[str, str] | None = None) -> None:
+        """`hashes`: SHA-256 of files by their path within the folder; others are read unchecked."""
+        self.folder = folder
+        self.hashes = dict(hashes or {})
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file."""
+        return (self.folder / name).is_file()
+
+    def read(self, file: Path, most: int = LARGEST) -> bytes:
+        """A file of the folder, of at most `most` bytes."""
+        try:
+            inside, found = self.folder.resolve(), file.resolve(strict=True)
+            if not found.is_relative_to(inside):
+                raise _not_regular(file)
+            # Without waiting, because a pipe that nobody writes to would wait for ever.
+            handle = os.open(found, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            with os.fdopen(handle, "rb") as opened:
+                status = os.fstat(handle)
+                if not stat.S_ISREG(status.st_mode):
+                    raise _not_regular(file)
+                if status.st_size > most:
+                    raise ConfigError(f"{file}: it is larger than {most} bytes, so it does not belong here.")
+                content = opened.read(status.st_size)  # `most` may be beyond any memory
+        except (OSError, RuntimeError, ValueError) as error:  # also links that lead to themselves, and zeros in names
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise ConfigError(f"{file}: it cannot be read ({reason}). Copy the whole model folder.") from None
+        wanted = self.hashes.get(file.relative_to(self.folder).as_posix())
+        if wanted is not None and hashlib.sha256(content).hexdigest() != wanted:
+            raise ConfigError(f"{file}: not as it was written with config.json. Download the model folder again.")
+        return content
+
+
+def _not_regular(file: Path) -> ConfigError:
+    return ConfigError(f"{file}: it is not a regular file of the model folder. Copy the file into the folder.")
+
+
+def packed(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
+    """The tensors as they are written to disk."""
+    if storage == "float32":
+        return dict(tensors)
+    found: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point():
+            found[name] = tensor
+        elif storage == "int8" and tensor.dim() == 2 and tensor.numel() >= LARGE:
+            scale = tensor.abs().amax(1, keepdim=True).clamp_min(1e-12) / 127
+            found[name] = (tensor / scale).round().char()
+            found[name + SCALE] = scale
+        else:
+            found[name] = tensor.half()
+    return found
+
+
+def unpacked(tensors: Mapping[str, Tensor], where: str = "weights") -> dict[str, Tensor]:
+    """The reverse of `packed`, in 32 bits; `where` is the file that errors name."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if name.endswith(SCALE):
+            _check_scale(name, tensor, tensors.get(name.removesuffix(SCALE)), where)
+            continue
+        scale = tensors.get(name + SCALE)
+        if scale is not None:
+            _check_scale(name + SCALE, scale, tensor, where)
+            tensor = tensor.float() * scale.float()
+        found[name] = tensor.float() if tensor.is_floating_point() else tensor
+    return found
+
+
+def _check_scale(name: str, scale: Tensor, tensor: Tensor | None, where: str) -> None:
+    """One number per row of a matrix, since any other shape would multiply to a larger matrix than is stored."""
+    if tensor is None or tensor.dim() != 2 or scale.shape != (len(tensor), 1):
+        raise ConfigError(f"{where}: {name[:99]!r} is not one scale per row. Download the model folder again.")

@@ -9,7 +9,7 @@ from itertools import islice, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 from unshuffle.result import SLIGHTLY, Coherence, Move, Transition
 from unshuffle.seeds import derived
 from unshuffle.steps import Steps
@@ -60,7 +60,8 @@ def coherence_steps(model: OrderingModel, item: Item, *, seed: int = 0) -> Steps
         log_probability=total,
         percentile=percentile,
         transitions=tuple(
-            Transition(place, place + 1, score) for place, score in enumerate([*np.exp(choices[1:-1]).tolist(), last])
+            Transition(position, position + 1, score)
+            for position, score in enumerate([*np.exp(choices[1:-1]).tolist(), last])
         ),
         moves=tuple(
             Move(sentence=moves[which][0], to=moves[which][1], gain=float(gains[which]))
@@ -98,7 +99,7 @@ def _percentile(total: float, others: NDArray[np.float64]) -> float:
 
 
 def _moves(size: int, choices: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
-    """Each sentence to each other place; a swap of neighbours counts once."""
+    """Each sentence to each other position; a swap of neighbours counts once."""
     if size <= ALL_MOVES:
         yield from ((one, to) for one in range(size) for to in range(size) if to not in (one, one - 1))
         return

@@ -12,12 +12,17 @@ from unshuffle.decode.contracts import decoders
 from unshuffle.encoders.contracts import SentenceEncoderConfig, paragraph_encoders, sentence_encoders
 from unshuffle.errors import ConfigError
 from unshuffle.graph.build import GraphConfig
-from unshuffle.parts.config import PartConfig
-from unshuffle.parts.registry import did_you_mean, validated
+from unshuffle.parts.registry import PartConfig, did_you_mean, validated
 from unshuffle.refine.iterative import IterativeConfig
 from unshuffle.text.tokens import TokensConfig
 
 SLOTS = ("sentence_encoder", "paragraph_encoder", "decoder")
+RENAMED = {
+    "sentence_encoder": {"apart": "between_bias"},
+    "refiner": {"lessons": "learns_from"},
+    "decoder": {"places": "position_codes"},
+}
+"""Options that once had another name, which model folders, results and checkpoints may still use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,7 @@ class SystemConfig:
         parser = options.get("parser", "default")
         if not isinstance(parser, str):
             raise ConfigError(f"parser: expected a name, found {parser!r}.")
+        options = _with_names(options, RENAMED)
         refiner = options.get("refiner")
         return cls(
             sentence_encoder=sentence_encoders.read(dict(options["sentence_encoder"])),
@@ -72,6 +78,11 @@ class SystemConfig:
         """The configuration of the part in each slot."""
         return {slot: getattr(self, slot) for slot in SLOTS}
 
+    def with_former_names(self) -> dict[str, Any]:
+        """As `write`, the options under the names they once had, so that stages trained before are found again."""
+        former = {part: {new: old for old, new in names.items()} for part, names in RENAMED.items()}
+        return _with_names(self.write(), former)
+
     def write(self) -> dict[str, Any]:
         """The reverse of `read`."""
         options: dict[str, Any] = {
@@ -85,3 +96,13 @@ class SystemConfig:
         if self.refiner is not None:
             options["refiner"] = asdict(self.refiner)
         return options
+
+
+def _with_names(options: Mapping[str, Any], names: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """The options of a system, some of them under another name, in the same order."""
+    return {
+        part: {names[part].get(name, name): value for name, value in table.items()}
+        if part in names and table
+        else table
+        for part, table in options.items()
+    }

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from unshuffle.graph.item import Item
-from unshuffle.graph.prepare import Preparer
+from unshuffle.graph.prepare import Item, Preparer
 from unshuffle.result import Round
 from unshuffle.search.contracts import Floats, Found, Search
 

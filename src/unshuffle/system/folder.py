@@ -14,22 +14,27 @@ from torch import Tensor
 
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import collate
-from unshuffle.graph.item import Item
-from unshuffle.graph.prepare import ENTITIES, TOKENIZER, TOPICS, Preparer
-from unshuffle.graph.relatedness import relatedness_of
+from unshuffle.graph.build import EntityVocabulary
+from unshuffle.graph.prepare import ENTITIES, TOKENIZER, TOPICS, Item, Preparer, relatedness_of
 from unshuffle.graph.relations import RELATION_FILE, RELATION_VECTORS
 from unshuffle.graph.topics import LDATopics, TopicModel
 from unshuffle.light.shapes import largest_file
-from unshuffle.machine.devices import Precision
-from unshuffle.storage.files import Read, read_tensors, write_json, write_tensors, write_text
-from unshuffle.storage.folder_files import FolderFiles
-from unshuffle.storage.packing import Storage, packed, unpacked
+from unshuffle.machine import Precision
+from unshuffle.storage.files import (
+    FolderFiles,
+    Read,
+    Storage,
+    packed,
+    read_tensors,
+    unpacked,
+    write_json,
+    write_tensors,
+    write_text,
+)
 from unshuffle.system.config import SystemConfig
-from unshuffle.system.description import FORMAT, WEIGHTS, read_description, read_extras
-from unshuffle.system.network import Network
-from unshuffle.system.reading import TorchReading
+from unshuffle.system.loading import FORMAT, WEIGHTS, read_description, read_extras
+from unshuffle.system.network import Network, TorchReading
 from unshuffle.system.rows import merged
-from unshuffle.text.entities import EntityVocabulary
 from unshuffle.text.tokens import Tokenizer
 
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.graph.build import GraphConfig
-from unshuffle.graph.item import Item
-from unshuffle.graph.prepare import TOKENIZER, Preparer
+from unshuffle.graph.prepare import TOKENIZER, Item, Preparer
 from unshuffle.light.encoder import LightEncoder
 from unshuffle.light.pointer import EncodedBatch, PointerWeights
 from unshuffle.light.reading import LightReading
@@ -23,7 +22,7 @@ from unshuffle.light.systems import DECODERS
 from unshuffle.light.weights import SCALE, Weights
 from unshuffle.search.contracts import Ints
 from unshuffle.storage.files import read_arrays
-from unshuffle.system.description import WEIGHTS, FolderDescription, read_extras
+from unshuffle.system.loading import WEIGHTS, FolderDescription, read_extras
 from unshuffle.text.tokens import Tokenizer
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -11,10 +11,12 @@ from torch import Tensor, nn
 from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder, States, paragraph_encoders, sentence_encoders
 from unshuffle.graph.batch import Batch
+from unshuffle.machine import Precision, computing, device_of
 from unshuffle.refine.classifier import undecided_weights
 from unshuffle.refine.contracts import Refined
 from unshuffle.refine.iterative import Refiner
-from unshuffle.search.contracts import Found, Search
+from unshuffle.result import PairProbability, Round
+from unshuffle.search.contracts import Floats, Found, Search
 from unshuffle.seeds import drawn_from
 from unshuffle.system.config import SystemConfig
 
@@ -94,7 +96,7 @@ class Network(nn.Module):
         """The decoder's loss, and the paragraph encoder's where it has one of its own; `encoded` as in `read`."""
         states = self.read(batch, encoded).states
         loss = self.decoder.loss(states, batch.graph, gold)
-        return loss + self.paragraph_encoder.auxiliary_loss(states, batch.graph, gold.place)
+        return loss + self.paragraph_encoder.auxiliary_loss(states, batch.graph, gold.position)
 
     def search(self, read: Read, batch: Batch, search: Search) -> list[Found]:
         """The best orders of each document."""
@@ -103,3 +105,56 @@ class Network(nn.Module):
     def transitions(self, read: Read, batch: Batch, order: Gold) -> Tensor:
         """Log-probability of each choice of a given order."""
         return self.decoder.transitions(read.states, batch.graph, order)
+
+
+@dataclass(frozen=True)
+class TorchReading:
+    """A batch after the network's encoders."""
+
+    network: Network
+    batch: Batch
+    made: Read
+    precision: Precision
+
+    @classmethod
+    @torch.inference_mode()
+    def of(cls, network: Network, batch: Batch, precision: Precision) -> TorchReading:
+        """Everything up to the decoder."""
+        device = device_of(network)
+        batch = batch.to(device)
+        with computing(device, precision):
+            return cls(network, batch, network.read(batch), precision)
+
+    @torch.inference_mode()
+    def search(self, search: Search) -> list[Found]:
+        """The best orders of each document."""
+        with computing(device_of(self.network), self.precision):
+            return self.network.search(self.made, self.batch, search)
+
+    @torch.inference_mode()
+    def choices(self, orders: Sequence[Sequence[int]]) -> Floats:
+        """Orders of the only document -> (orders, sentences) log-probability of each of their choices."""
+        with computing(device_of(self.network), self.precision):
+            return self.network.decoder.choices(self.made.states, self.batch.graph)(orders)
+
+    def rounds(self) -> list[tuple[Round, ...]]:
+        """Each document's own rounds, in its own sentence numbers; rounds in which it had settled are left out."""
+        graph, read = self.batch.graph, self.made
+        if read.refined is None:
+            return [()] * graph.documents
+        document_of_pair = graph.document_of_sentence[graph.pairs[0]]
+        document = document_of_pair.tolist()
+        first, second = (graph.pairs - graph.first_sentence[document_of_pair]).tolist()
+        found: list[list[Round]] = [[] for _ in range(graph.documents)]
+        for trace in read.refined.rounds:
+            weights, undecided = trace.weights.tolist(), trace.undecided.tolist()
+            rows: list[list[PairProbability]] = [[] for _ in range(graph.documents)]
+            open_pairs: list[list[tuple[int, int]]] = [[] for _ in range(graph.documents)]
+            for where, one, other, weight, unsure in zip(document, first, second, weights, undecided, strict=True):
+                rows[where].append(PairProbability(one, other, weight))
+                if unsure:
+                    open_pairs[where].append((one, other))
+            for where, active in enumerate(trace.active.tolist()):
+                if active:
+                    found[where].append(Round(tuple(rows[where]), tuple(open_pairs[where])))
+        return [tuple(steps) for steps in found]

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from unshuffle.errors import ConfigError
-from unshuffle.graph.item import Item
-from unshuffle.machine.progress import shown
+from unshuffle.graph.prepare import Item, batches, windows
+from unshuffle.machine import shown
 from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.search.allowed import allowed_orders
 from unshuffle.search.contracts import Search
 from unshuffle.steps import Steps, finish
-from unshuffle.system.assemble import assembled, finished
+from unshuffle.system.assemble import JUDGES, assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
 from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
+from unshuffle.system.loading import Precision, RuntimeName, load
 from unshuffle.system.options import OrderKeywords, OrderOptions
-from unshuffle.system.runtimes import Precision, RuntimeName, load
-from unshuffle.system.stream import batches, windows
-from unshuffle.text.document import Document, Role
-from unshuffle.text.documents import DocumentLike, OnError, document_of, numbered
+from unshuffle.text.document import Document, DocumentLike, OnError, Role, document_of, numbered
 from unshuffle.text.parsing.mentions import Parser, load_parser
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ class Orderer:
         stored = model.calibration if calibrated else None
         self.calibration = Calibration.read(stored) if stored is not None else None
         self._parser = parser
-        self._told_of_cuts = False
+        self._warned_of_cuts = False
 
     @classmethod
     def from_pretrained(
@@ -96,6 +94,10 @@ class Orderer:
             "card": self.model.card,
         }
 
+    def pieces(self, sentences: Sequence[str]) -> list[int]:
+        """How many words or word pieces of each sentence the model reads."""
+        return [len(encoded.ids) for encoded in self.model.preparer.tokenizer.encode(sentences)]
+
     def order(
         self, sentences: DocumentLike, options: OrderOptions | None = None, **changes: Unpack[OrderKeywords]
     ) -> Ordering:
@@ -114,7 +116,7 @@ class Orderer:
         progress: bool | None = False,
         **changes: Unpack[OrderKeywords],
     ) -> Iterator[Ordering]:
-        """Orders a stream in constant memory; results come in the order of the documents, whose place is `index`.
+        """Orders a stream in constant memory; results come in the order of the documents, whose position is `index`.
 
         `on_error="skip"` leaves out documents that cannot be read and ends with one warning that counts them.
         `progress=None` shows a bar after a second where a terminal or notebook can show one. Constraints hold for every
@@ -173,8 +175,8 @@ class Orderer:
         """What the network reads of a document; where that is not all of it, the user is told once."""
         item = self.model.preparer.item(document)
         longest = self.model.longest
-        if not self._told_of_cuts and any(len(words) >= longest for words in item.words):
-            self._told_of_cuts = True
+        if not self._warned_of_cuts and any(len(words) >= longest for words in item.words):
+            self._warned_of_cuts = True
             log.warning("The model reads %d word pieces of a sentence; the middle of longer ones is left out.", longest)
         return item
 
@@ -190,9 +192,11 @@ class Orderer:
         width = options.width
         reading = self.model.read(items)
         found = reading.search(Search(beam=width, keep=width, allowed=allowed))
+        # If each search judged itself, confidence would rise as the beam gets narrower and finds less that disagrees.
+        judges = found if width == JUDGES else reading.search(Search(beam=JUDGES, keep=JUDGES, allowed=allowed))
         return [
-            assembled(item, best, rounds, n_best=options.n_best, calibration=self.calibration)
-            for item, best, rounds in zip(items, found, reading.rounds(), strict=True)
+            assembled(item, best, others, rounds, n_best=options.n_best, calibration=self.calibration)
+            for item, best, others, rounds in zip(items, found, judges, reading.rounds(), strict=True)
         ]
 
 

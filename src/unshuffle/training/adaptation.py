@@ -1,4 +1,4 @@
-"""What fine-tuning is told, how each kind of system is fine-tuned, and what comes of it."""
+"""What fine-tuning is asked for, how each kind of system is fine-tuned, and what comes of it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Any
 
 from unshuffle.evaluation.predict import Prediction
 from unshuffle.evaluation.results import plain
-from unshuffle.machine.devices import Precision
+from unshuffle.machine import Precision
 from unshuffle.metrics.bootstrap import Comparison
 from unshuffle.metrics.summary import Spread
 from unshuffle.parts.registry import validated
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.rows import apply_changes
 from unshuffle.text.document import Document
-from unshuffle.training.config import TrainingConfig
-from unshuffle.training.time_limits import classifier_kinds, with_time_limit
+from unshuffle.training.config import TrainingConfig, classifier_kinds, with_time_limit
 
 USUAL = TrainingConfig(batch=16, epochs=15, patience=3, measure="tau")
 """The optimiser of training; sentence encoders say what suits them better."""

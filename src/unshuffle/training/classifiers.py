@@ -1,4 +1,4 @@
-"""The stages that train the refiner's two classifiers (Lai et al., 4.2)."""
+"""The stages that train the refiner's two classifiers, and the link weights that these give (Lai et al., 4.2)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import Batch
-from unshuffle.graph.item import Item
-from unshuffle.machine.devices import device_of
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import device_of
 from unshuffle.refine.classifier import PairClassifier, undecided_weights
 from unshuffle.refine.iterative import Refiner
 from unshuffle.refine.noise import Corrupted, corrupt
+from unshuffle.seeds import derived
 from unshuffle.training.loop import Drawn, draw
-from unshuffle.training.processes import rank, ranks, summed
+from unshuffle.training.processes import divided, rank, ranks, summed
 
 TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0)
 LIMITS: tuple[int | None, ...] = (0, 1, 2, 3, None)
@@ -27,7 +29,7 @@ LIMITS: tuple[int | None, ...] = (0, 1, 2, 3, None)
 
 def pair_truth(batch: Batch, gold: Gold) -> Tensor:
     """(pairs,) 1 where a linked pair's first sentence truly comes first, else 0."""
-    first, second = gold.place[batch.graph.pairs]
+    first, second = gold.position[batch.graph.pairs]
     truth: Tensor = (first < second).float()
     return truth
 
@@ -54,7 +56,7 @@ def training_weights(
     True ones, some of them hidden or wrong, or those that the initial classifier leaves: it has `predicted` the pairs.
     """
     config = refiner.config
-    if config.lessons == "noise":
+    if config.learns_from == "noise":
         return _corrupted(
             drawn, truth, known=config.known_weight, noise_share=noise_share, mask_share=config.mask_share
         )
@@ -212,3 +214,29 @@ def tune(refiner: Refiner, valid: Sequence[Item], seed: int) -> None:
         if (found := accuracy()) > best:
             best, chosen = found, limit
     refiner.tune(temperature, chosen)
+
+
+def with_weights(refiner: Refiner, items: Sequence[Item], seed: int) -> list[Item]:
+    """The documents with the refiner's link weights; the refiner sees them shuffled."""
+    refiner.eval()
+    device = device_of(refiner)
+    return weighted_by(lambda drawn: refiner(drawn.collated(device)[0]).weights, items, seed)
+
+
+@torch.inference_mode()
+def weighted_by(weights_of: Callable[[Drawn], Tensor], items: Sequence[Item], seed: int) -> list[Item]:
+    """The documents, each as it was shuffled, with the weights that their links were given then."""
+    by_length = sorted(range(len(items)), key=lambda number: items[number].graph.sentences)
+    weighted: dict[int, Item] = {}
+    done = 0
+    batches = shuffled_batches(items, derived(seed, "weights") % 2**31)
+    sizes = [linked_pairs(drawn.items) for drawn in batches]
+    found = divided(sizes, lambda number: weights_of(batches[number]).cpu())
+    for drawn, part_of_all in zip(batches, found, strict=True):
+        weights = part_of_all.numpy().astype(np.float32)
+        counts = [item.graph.pairs.shape[1] for item in drawn.items]
+        for item, order, part in zip(drawn.items, drawn.orders, np.split(weights, np.cumsum(counts)[:-1]), strict=True):
+            graph = replace(item.graph, weights=part).permuted(order)
+            weighted[by_length[done]] = replace(item.permuted(order), graph=graph)
+            done += 1
+    return [weighted[number] for number in range(len(items))]

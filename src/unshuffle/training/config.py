@@ -1,11 +1,18 @@
-"""How a system is trained; the defaults are the paper's (Lai et al., 5.1)."""
+"""How a system is trained, and for how long; the defaults are the paper's (Lai et al., 5.1)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Ge, Gt, Le
+
+if TYPE_CHECKING:
+    from unshuffle.system.config import SystemConfig
+
+SHORTEST = 0.02
+"""Minutes; a limit of 0 would mean none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,3 +49,26 @@ class TrainingConfig:
     classifier_minutes: Annotated[float, Ge(0)] = 0.0
     """Time limit of a classifier that learns from all documents; one that learns from part of them has part of it."""
     checkpoint_minutes: Annotated[float, Gt(0)] = 5.0
+
+
+def with_time_limit(training: TrainingConfig, system: SystemConfig, minutes: float) -> TrainingConfig:
+    """The same training with a limit in minutes for its ordering model and one for each kind of classifier.
+
+    So ordering models are trained alike, whether classifiers come before them or not; 0 leaves it as it is.
+    """
+    if not minutes:
+        return training
+    return replace(
+        training,
+        minutes=min(training.minutes or math.inf, max(minutes, SHORTEST)),
+        # Cross-fitting in k folds reads every document k - 1 times, the classifier of all documents once more.
+        classifier_minutes=max(minutes / training.folds, SHORTEST) if classifier_kinds(system) else 0.0,
+    )
+
+
+def classifier_kinds(system: SystemConfig) -> tuple[str, ...]:
+    """The kinds of classifier that have trainings of their own before the ordering model's."""
+    refiner = system.refiner
+    if refiner is None or refiner.encoder == "shared":
+        return ()
+    return ("initial",) * refiner.initial + ("iterative",) * (refiner.rounds != 0)

@@ -1,4 +1,4 @@
-"""Documents of the splits of a data set, made ready for training."""
+"""Documents of the splits of a data set, made ready for training, and their numbers in random batches."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from tqdm import tqdm
 
 from unshuffle.errors import DataError
-from unshuffle.machine.processors import idle_processors
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import idle_processors
 from unshuffle.text.document import Document
-from unshuffle.text.formats import SUFFIXES
-from unshuffle.text.parsing.cache import CachedParser
+from unshuffle.text.parsing.corpus import CachedParser, parallel_nouns
 from unshuffle.text.parsing.mentions import load_parser
-from unshuffle.text.parsing.parallel import parallel_nouns
+from unshuffle.text.readers.formats import SUFFIXES
 from unshuffle.text.readers.read import read_documents
 
 MANY = 5_000
 """Sentences that are worth the start of several processes."""
 NAMES = {"train": ("train",), "valid": ("valid", "val", "dev"), "test": ("test",)}
+GROUP = 20
+"""Batches that are drawn together and sorted among themselves."""
 
 
 @dataclass(frozen=True)
@@ -98,3 +101,22 @@ def parsed(documents: Sequence[Document], parser: str, cache: Path) -> tuple[Doc
 def sentences_of(documents: Iterable[Document]) -> Iterable[str]:
     """All sentences in turn."""
     return (sentence for document in documents for sentence in document.sentences)
+
+
+def epoch_batches(items: Sequence[Item], teach: Sequence[int], size: int, seed: int) -> list[list[int]]:
+    """Numbers of the documents of each step of one epoch; every document of `teach` once, decided by the seed alone.
+
+    Documents are permuted, cut into groups of some batches, sorted by longest sentence within a group, and the batches
+    are permuted again: what meets in a batch changes from epoch to epoch, and short and long batches alternate.
+    """
+    draw = np.random.default_rng(seed)
+    order = draw.permutation(np.asarray(teach, np.int64)).tolist()
+    batches = []
+    for start in range(0, len(order), GROUP * size):
+        group = sorted(order[start : start + GROUP * size], key=lambda number: _longest(items[number]))
+        batches += [group[first : first + size] for first in range(0, len(group), size)]
+    return [batches[number] for number in draw.permutation(len(batches)).tolist()]
+
+
+def _longest(item: Item) -> int:
+    return max(map(len, item.words))

@@ -14,26 +14,25 @@ import torch
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.evaluation.calibrate import FEWEST as FEWEST_FITTED
 from unshuffle.evaluation.calibrate import calibrated
-from unshuffle.evaluation.intervals import gains
-from unshuffle.evaluation.predict import Prediction, figures, predict
+from unshuffle.evaluation.predict import Prediction, figures, gains, predict
 from unshuffle.evaluation.results import Result, command_line, plain
-from unshuffle.graph.item import Item
-from unshuffle.machine.devices import usable_device
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import usable_device
 from unshuffle.seeds import derived
 from unshuffle.storage.files import write_json
-from unshuffle.system.description import find_folder
 from unshuffle.system.folder import Model, load_model, save_model
+from unshuffle.system.loading import find_folder
 from unshuffle.system.orderer import Orderer, trusted_parser
 from unshuffle.text.document import Document
-from unshuffle.text.parsing.cache import CachedParser
+from unshuffle.text.parsing.corpus import CachedParser
 from unshuffle.training.adaptation import FineTuned, FineTuning, Tested, settings
+from unshuffle.training.checkpoint import check_settings
+from unshuffle.training.classifiers import with_weights
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
-from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Progress
 from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.run import new_fabric
-from unshuffle.training.settings import check_settings
 from unshuffle.training.stages import Run, train_stages
 
 HELD_OUT, LEAST_HELD_OUT = 10, 5

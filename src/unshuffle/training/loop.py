@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from unshuffle.decode.contracts import Gold
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.graph.batch import Batch, collate
-from unshuffle.graph.item import Item
-from unshuffle.machine.devices import Precision, computing
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import Precision, computing
 from unshuffle.seeds import derived
-from unshuffle.training.batching import epoch_batches
 from unshuffle.training.checkpoint import Checkpoint, Position, load_trained, trained_state
 from unshuffle.training.config import TrainingConfig
+from unshuffle.training.corpus import epoch_batches
 from unshuffle.training.optimizers import build_optimizer, rate
 from unshuffle.training.processes import agreed, leads, rank, ranks, summed
 
@@ -40,7 +40,7 @@ class Drawn:
     whole: Drawn | None = None
     """What all processes together take at this step; None where there is one process."""
     first: int = 0
-    """Place in the whole of the first document here."""
+    """Number in the whole of the first document here."""
     ranks: int = 1
     idle: bool = False
     """Whether there were too few documents: the one here goes along without weight."""
@@ -53,7 +53,7 @@ class Drawn:
         """The documents of one process; all shares together are the whole."""
         if ranks == 1:
             return self
-        start, end = (len(self.items) * place // ranks for place in (rank, rank + 1))
+        start, end = (len(self.items) * number // ranks for number in (rank, rank + 1))
         idle = start == end
         if idle:
             start, end = 0, 1

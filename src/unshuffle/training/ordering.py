@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import Batch
-from unshuffle.graph.item import Item
-from unshuffle.machine.devices import device_of
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import device_of
 from unshuffle.metrics.summary import OrderPair, Score, Tally, tally
 from unshuffle.refine.classifier import normalised, undecided_weights
 from unshuffle.search.contracts import Search

@@ -63,12 +63,12 @@ def summed(numbers: Sequence[float]) -> list[float]:
 
 def agreed(number: float) -> float:
     """The leading process's number: clocks differ, and all must stop at the same step."""
-    (told,) = summed([number if leads() else 0.0])
-    return told
+    (shared,) = summed([number if leads() else 0.0])
+    return shared
 
 
 def divided(sizes: Sequence[int], compute: Callable[[int], Tensor]) -> list[Tensor]:
-    """Results (of these sizes) of several computations, each made by one process and told to all."""
+    """Results (of these sizes) of several computations, each made by one process and sent to all."""
     if ranks() == 1:
         return [compute(number) for number in range(len(sizes))]
     parts = [compute(number) if number % ranks() == rank() else torch.zeros(size) for number, size in enumerate(sizes)]

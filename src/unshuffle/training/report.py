@@ -11,7 +11,7 @@ import numpy as np
 
 from unshuffle.evaluation.predict import Prediction, figures, predict, shuffled
 from unshuffle.evaluation.results import Result, command_line, plain
-from unshuffle.machine.devices import device_of
+from unshuffle.machine import device_of
 from unshuffle.metrics.pairs import pairwise_accuracy
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -82,8 +82,8 @@ def refinement_figures(orderer: Orderer, documents: tuple[Document, ...], seed: 
             if refiner.initial is not None:
                 initial += refiner.first_answer(batch, encoded).tolist()
             final += refined.predicted.tolist()
-            place = np.asarray(permutation)
-            truth += (place[item.graph.pairs[0]] < place[item.graph.pairs[1]]).tolist()
+            position = np.asarray(permutation)
+            truth += (position[item.graph.pairs[0]] < position[item.graph.pairs[1]]).tolist()
             decided.append([float((~trace.undecided).float().mean()) for trace in refined.rounds])
     longest = max(map(len, decided), default=0)
     share = [float(np.mean([row[min(step, len(row) - 1)] for row in decided])) for step in range(longest)]

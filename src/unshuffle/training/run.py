@@ -11,23 +11,23 @@ import torch
 from torch import Tensor
 
 from unshuffle.errors import ConfigError, MissingExtra
+from unshuffle.graph.build import EntityVocabulary, count_nouns
 from unshuffle.graph.topics import LDAConfig, LDATopics
-from unshuffle.machine.devices import Precision, usable_device
+from unshuffle.machine import Precision, usable_device
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.config import SystemConfig
-from unshuffle.system.description import find_folder
 from unshuffle.system.folder import Model, build_preparer, load_model, save_model
+from unshuffle.system.loading import find_folder
 from unshuffle.system.network import Network
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
-from unshuffle.text.entities import EntityVocabulary, count_nouns
 from unshuffle.text.parsing.mentions import load_parser
+from unshuffle.training.checkpoint import check_settings
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits, parsed, sentences_of
 from unshuffle.training.loop import Progress
 from unshuffle.training.processes import Launched, leads
-from unshuffle.training.settings import check_settings
 from unshuffle.training.stages import Run, train_stages
 
 if TYPE_CHECKING:
@@ -168,13 +168,13 @@ def new_fabric(out: Path, seed: int, launched: Launched | None = None, *, device
         raise MissingExtra("Training", "train") from None
     launched = launched or Launched()
     # What a batch does not touch (a refiner trained before, relations of no entity) has no gradient.
-    place = usable_device(device)
+    chosen = usable_device(device)
     # Counts and link weights are summed on the CPU, gradients where they are.
-    backend = "cpu:gloo,cuda:nccl" if place.type == "cuda" else "gloo"
+    backend = "cpu:gloo,cuda:nccl" if chosen.type == "cuda" else "gloo"
     many = DDPStrategy(process_group_backend=backend, find_unused_parameters=True)
     fabric = Fabric(
-        accelerator=place.type,
-        devices=launched.on_this_node if place.index is None else [place.index],
+        accelerator=chosen.type,
+        devices=launched.on_this_node if chosen.index is None else [chosen.index],
         num_nodes=launched.nodes,
         strategy=many if launched.ranks > 1 else "auto",
         loggers=TensorBoardLogger(str(out), name="log", version=f"seed-{seed}"),

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unshuffle.graph.item import Item
-from unshuffle.machine.devices import Precision
+from unshuffle.graph.prepare import Item
+from unshuffle.machine import Precision
 from unshuffle.refine.iterative import IterativeConfig, Refiner
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
 from unshuffle.training.checkpoint import Checkpoint
-from unshuffle.training.classifiers import InitialStage, IterativeStage, tune
+from unshuffle.training.classifiers import InitialStage, IterativeStage, tune, with_weights
 from unshuffle.training.config import TrainingConfig
-from unshuffle.training.link_weights import with_weights
 from unshuffle.training.loop import Progress, Stage, train
 from unshuffle.training.ordering import OrderingStage
 
@@ -58,7 +57,7 @@ class Run:
     def settings(self) -> dict[str, Any]:
         """All that decides what this training comes to; a training that was cut off goes on with the same."""
         return {
-            "system": self.config.write(),
+            "system": self.config.with_former_names(),
             "training": _without(asdict(self.training), NOT_DECIDING),
             "seed": self.seed,
             "data": self.data_hash,
@@ -110,7 +109,7 @@ class Run:
 def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Sequence[Item]) -> Iterator[Progress]:
     """All stages in turn; the network is trained in place."""
     refiner = network.to(run.fabric.device).refiner
-    recipe = {"system": run.config.write(), "training": _without(asdict(run.training), NOT_DECIDING)}
+    recipe = {"system": run.config.with_former_names(), "training": _without(asdict(run.training), NOT_DECIDING)}
     if refiner is not None and refiner.config.encoder == "own":
         items = yield from _cross_fitted(run, refiner, items, valid)
         yield from _classifiers(run, refiner, items, valid, fold="all")
@@ -144,12 +143,12 @@ def _cross_fitted(
     if folds == 1:
         yield from _classifiers(run, refiner, items, valid, fold="all")
         return with_weights(refiner, items, run.seed)
-    place = np.random.default_rng(derived(run.seed, "folds")).permutation(len(items)) % folds
+    fold_of = np.random.default_rng(derived(run.seed, "folds")).permutation(len(items)) % folds
     weighted: dict[int, Item] = {}
     for fold in range(folds):
         helper = copy.deepcopy(refiner)
-        inside = [number for number in range(len(items)) if place[number] != fold]
-        outside = [number for number in range(len(items)) if place[number] == fold]
+        inside = [number for number in range(len(items)) if fold_of[number] != fold]
+        outside = [number for number in range(len(items)) if fold_of[number] == fold]
         teach = [items[number] for number in inside]
         yield from _classifiers(run, helper, teach, valid, fold=f"{fold}of{folds}", part=len(inside) / len(items))
         fitted = with_weights(helper, [items[number] for number in outside], run.seed)
@@ -183,10 +182,10 @@ def _classifiers(
         share = _noise_share(config.noise_share, accuracy)
         second = IterativeStage(f"iterative-{fold}", refiner, items, valid, seed, share)
         read = {name: value for name, value in asdict(config).items() if name in ITERATIVE_READS}
-        if config.lessons == "predictions":
+        if config.learns_from == "predictions":
             assert refiner.initial is not None
             refiner.iterative.load_state_dict(refiner.initial.state_dict())
-            read["lessons"] = config.lessons
+            read["lessons"] = config.learns_from  # its former name, see `with_former_names`
         yield from train_classifier(second, [common, read, share])
     refiner.eval()
     if config.tuned:
@@ -196,7 +195,7 @@ def _classifiers(
 
 def _classifier_recipe(run: Run, config: IterativeConfig) -> list[object]:
     """All that decides a classifier, and nothing of the ordering model."""
-    system = run.config.write()
+    system = run.config.with_former_names()
     graph = system["graph"]
     if not config.grn.relations:  # then the classifiers never look at relations between entities
         graph = {name: value for name, value in graph.items() if not name.startswith("relation")}

@@ -15,7 +15,7 @@ from tests.encoders.made_up import (
 )
 from unshuffle.encoders.paragraph.gin import GINConfig
 from unshuffle.errors import ConfigError
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import ordered_pairs
 
 
 @pytest.mark.parametrize("edges", ["windows", "links"])

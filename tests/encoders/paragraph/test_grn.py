@@ -11,11 +11,11 @@ from torch import Tensor
 from tests.fixtures.documents import random_documents
 from tests.oracles import grn as oracle
 from unshuffle.encoders.contracts import Encoded
-from unshuffle.encoders.messages.links import LINK_MESSAGES, LinkMessage, both_directions
+from unshuffle.encoders.messages import LINK_MESSAGES, LinkMessage, both_directions
 from unshuffle.encoders.paragraph.grn import GRN, GRNConfig
 from unshuffle.graph.batch import collate
 from unshuffle.graph.build import Graph, GraphConfig, build_graph
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 
 WIDTH, ENTITY = 8, 5
 

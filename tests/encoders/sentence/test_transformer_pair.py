@@ -8,7 +8,7 @@ from tests.encoders.made_up import CLOSE, OPEN, close, collated, item
 from tests.encoders.sentence.transformers_at_hand import CONFIGS, ITEMS, built, entities_by_hand, states_of, texts
 from unshuffle.encoders.pretrained.pair_text import shared_fairly
 from unshuffle.encoders.sentence.transformer_pair import TransformerPairConfig
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import ordered_pairs
 
 
 @pytest.mark.parametrize("name", [name for name in CONFIGS if name.startswith("pair")])

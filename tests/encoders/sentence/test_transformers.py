@@ -11,7 +11,7 @@ from torch import Tensor
 from tests.encoders.made_up import CLOSE, close, collated, item, pairs_before, shuffled, untouched
 from tests.encoders.sentence.transformers_at_hand import CONFIGS, ITEMS, built, entities_by_hand, states_of, texts
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import ordered_pairs
 
 every_encoder = pytest.mark.parametrize("name", CONFIGS)
 

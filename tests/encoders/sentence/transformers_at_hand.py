@@ -14,7 +14,7 @@ from unshuffle.encoders.sentence.transformer_joined import TransformerJoinedConf
 from unshuffle.encoders.sentence.transformer_pair import TransformerPairConfig
 from unshuffle.encoders.sentence.transformer_set import TransformerSetConfig
 from unshuffle.graph.batch import Batch
-from unshuffle.graph.item import Item
+from unshuffle.graph.prepare import Item
 
 ITEMS = corpus(pieces=True)
 CONFIGS = {

@@ -9,7 +9,7 @@ import pytest
 
 from unshuffle.errors import ConfigError
 from unshuffle.text.document import Document, Mention, Role
-from unshuffle.text.parsing.cache import CachedParser
+from unshuffle.text.parsing.corpus import CachedParser
 from unshuffle.text.parsing.mentions import Noun, fill_mentions
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.documents import random_documents
-from unshuffle.text.parsing import parallel as parallel_parser
-from unshuffle.text.parsing.cache import CachedParser
+from unshuffle.text.parsing import corpus as parallel_parser
+from unshuffle.text.parsing.corpus import CachedParser, parallel_nouns
 from unshuffle.text.parsing.mentions import load_parser
-from unshuffle.text.parsing.parallel import parallel_nouns
 
 SENTENCES = [sentence for document in random_documents(12, seed=5) for sentence in document.sentences]
 

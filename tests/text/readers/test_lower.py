@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from unshuffle.errors import DataError
+from unshuffle.graph.build import EntityRule, entities_of
 from unshuffle.text.document import Mention, Role
-from unshuffle.text.entities import EntityRule, entities_of
 from unshuffle.text.readers import ReadReport, read_documents
 
 TEXT = "a dog sees a cat . <eos> the cat runs .\nno noun here\n"

@@ -9,8 +9,8 @@ from typing import get_args
 import pytest
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.text.formats import SUFFIXES, Format
 from unshuffle.text.readers import FORMATS, ReadReport, read_documents
+from unshuffle.text.readers.formats import SUFFIXES, Format
 
 CONTENTS = {
     "jsonl": '["One a.", "Two b."]\n["Three c."]\n',

@@ -14,8 +14,7 @@ from unshuffle.errors import DataError
 from unshuffle.seeds import derived
 from unshuffle.text.document import Document
 from unshuffle.text.readers.read import read_documents
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import Source
+from unshuffle.text.readers.source import Source, document
 from unshuffle.text.split import split_sentences
 from unshuffle.training.corpus import NAMES, find_split
 from unshuffle_research.experiments.datasets.preset import SPLITS, Format

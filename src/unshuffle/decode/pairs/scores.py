@@ -10,10 +10,9 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import States
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import GraphBatch, ordered_pairs
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.padding import pad_documents
+from unshuffle.layers.segments import pad_documents
 from unshuffle.refine.classifier import PairHead
 
 Network = Literal["mlp", "classifier", "antisymmetric", "encoded"]

@@ -1,18 +1,23 @@
-"""Vectors of ordered sentence pairs for future and history keys (Yin et al., AAAI 2020; Cui et al., EMNLP 2020)."""
+"""Ordered sentence pairs for future and history keys: vectors and losses (Yin et al., 2020; Cui et al., 2020)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from unshuffle.decode.contracts import Gold
+from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.segments import scatter_sum
 
 MODULES = 3
 """Future, history 1 and history 2, in this order."""
+Average = Literal["document", "choice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +79,32 @@ class EncodedPairs(nn.Module):
         vectors = self.dropout(encoded)
         logits = self.head(vectors)
         return PairVectors(pairs, torch.cat([vectors, logits.softmax(1)], 1), logits)
+
+
+def future_loss(future: PairVectors, graph: GraphBatch, gold: Gold, average: Average) -> Tensor:
+    """Whether the first comes after the other, over all ordered pairs."""
+    one, other = gold.position[future.pairs]
+    return _mean(future, one > other, torch.ones_like(one, dtype=torch.bool), graph, average)
+
+
+def history_loss(history: PairVectors, distance: int, graph: GraphBatch, gold: Gold, average: Average) -> Tensor:
+    """Whether the other comes right before the first, or two positions before it.
+
+    Per first sentence: the other at that distance and one negative, drawn by torch's global generator from the rest of
+    those before it; later ones are never used.
+    """
+    one, other = gold.position[history.pairs]
+    gap = one - other
+    right = gap == distance
+    draw = torch.rand(len(one), device=one.device).masked_fill(right | (gap < 1), -1.0)
+    best = draw.new_full((graph.sentences,), 0.0).scatter_reduce(0, history.pairs[0], draw, "amax")
+    return _mean(history, right, right | (draw == best[history.pairs[0]]), graph, average)
+
+
+def _mean(predicted: PairVectors, truth: Tensor, used: Tensor, graph: GraphBatch, average: Average) -> Tensor:
+    """Summed over a document's pairs and divided by its sentences, or averaged over its pairs; mean over documents."""
+    losses = functional.cross_entropy(predicted.logits, truth.long(), reduction="none") * used
+    document = graph.document_of_sentence[predicted.pairs[0]]
+    total = scatter_sum(losses, document, graph.documents)
+    count = graph.sizes if average == "document" else torch.bincount(document[used], minlength=graph.documents)
+    return (total / count.clamp_min(1)).mean()

@@ -151,9 +151,9 @@ class PrefixDecoder(nn.Module):
         return Decoded(inputs, tuple(remembered))
 
 
-def place_codes(places: int, like: Tensor) -> Tensor:
-    """(places, width) sines and cosines of the place (Vaswani et al., 2017)."""
+def position_codes(positions: int, like: Tensor) -> Tensor:
+    """(positions, width) sines and cosines of the position (Vaswani et al., 2017)."""
     width = like.shape[-1]
-    place = torch.arange(places, device=like.device, dtype=like.dtype)[:, None]
+    position = torch.arange(positions, device=like.device, dtype=like.dtype)[:, None]
     speed = torch.exp(torch.arange(0, width, 2, device=like.device, dtype=like.dtype) * (-math.log(10_000.0) / width))
-    return torch.stack([torch.sin(place * speed), torch.cos(place * speed)], 2).flatten(1)[:, :width]
+    return torch.stack([torch.sin(position * speed), torch.cos(position * speed)], 2).flatten(1)[:, :width]

@@ -7,14 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unshuffle.decode.search.beam import TensorPrefix
-from unshuffle.decode.search.given_orders import GivenOrders
+from unshuffle.decode.contracts import GivenOrders
+from unshuffle.decode.search import TensorPrefix
 from unshuffle.encoders.pretrained.checkpoint import architecture_of, built
 
 SLOT = "decoder"
 
 MODEL_TYPES = frozenset({"bart", "mbart", "blenderbot-small", "pegasus"})
-"""Encoder-decoders whose decoder takes vectors as inputs and knows its places itself."""
+"""Encoder-decoders whose decoder takes vectors as inputs and knows its positions itself."""
 UNUSED = {"encoder_layers": 1, "encoder_attention_heads": 1, "encoder_ffn_dim": 1, "vocab_size": 4, "pad_token_id": 0}
 """Sizes of the encoder and the words that come with a decoder, and are dropped."""
 

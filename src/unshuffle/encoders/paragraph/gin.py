@@ -10,14 +10,12 @@ from annotated_types import Ge, Lt, MinLen
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
-from unshuffle.encoders.messages.links import both_directions
-from unshuffle.encoders.messages.windows import WindowHead, window_edges, window_loss
+from unshuffle.encoders.messages import WindowHead, both_directions, window_edges, window_loss
 from unshuffle.errors import ConfigError
-from unshuffle.graph.batch import GraphBatch
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import GraphBatch, ordered_pairs
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_mean
-from unshuffle.parts.config import PartConfig
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +26,7 @@ class GINConfig(PartConfig):
     """`windows`: one graph per window, from a classifier of ordered pairs; `links`: the document's weighted links for
     every network."""
     windows: Annotated[tuple[Annotated[int, Ge(2)], ...], MinLen(1)] = (2, 3, 5)
-    """A graph links sentences to those fewer than so many places later; NIPS: 5, 8, 15."""
+    """A graph links sentences to those fewer than so many positions later; NIPS: 5, 8, 15."""
     depths: Annotated[tuple[Annotated[int, Ge(1)], ...], MinLen(1)] = (2, 3, 5)
     """Layers of the network on each graph."""
     width: Annotated[int, Ge(1)] = 512
@@ -78,11 +76,11 @@ class GIN(ParagraphEncoder):
         documents = segment_mean(sentences, graph.document_of_sentence, graph.documents)
         return States(encoded, self.dropout(sentences), documents, windows=logits)
 
-    def auxiliary_loss(self, states: States, graph: GraphBatch, place: Tensor) -> Tensor:
-        """Loss of the window classifiers; `place`: (sentences,) place of each sentence in the true order."""
+    def auxiliary_loss(self, states: States, graph: GraphBatch, position: Tensor) -> Tensor:
+        """Loss of the window classifiers; `position`: (sentences,) position of each sentence in the true order."""
         if states.windows is None:
             return states.sentences.new_zeros(())
-        return window_loss(states.windows, graph, place, self.config.windows)
+        return window_loss(states.windows, graph, position, self.config.windows)
 
 
 class GINLayers(nn.Module):

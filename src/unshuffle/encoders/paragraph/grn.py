@@ -9,13 +9,12 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
-from unshuffle.encoders.messages.links import LINK_MESSAGES, LinkMessage, both_directions
-from unshuffle.encoders.messages.mentions import MentionMessages, RelationMessages
+from unshuffle.encoders.messages import LINK_MESSAGES, LinkMessage, MentionMessages, RelationMessages, both_directions
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.gru import Gathered, SplitGRU
 from unshuffle.layers.segments import scatter_sum
-from unshuffle.parts.config import PartConfig
+from unshuffle.parts.registry import PartConfig
 from unshuffle.text.document import Role
 
 

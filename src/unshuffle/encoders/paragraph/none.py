@@ -9,7 +9,7 @@ from torch import Tensor
 from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.segments import segment_mean
-from unshuffle.parts.config import PartConfig
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)

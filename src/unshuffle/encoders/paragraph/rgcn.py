@@ -10,11 +10,11 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, paragraph_encoders
-from unshuffle.encoders.messages.links import both_directions
+from unshuffle.encoders.messages import both_directions
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_mean
-from unshuffle.parts.config import PartConfig
+from unshuffle.parts.registry import PartConfig
 from unshuffle.text.document import Role
 
 BEFORE, AFTER, TO_DOCUMENT, FROM_DOCUMENT, RELATED, MENTIONED_BY = range(6)

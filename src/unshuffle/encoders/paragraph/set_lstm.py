@@ -13,7 +13,7 @@ from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, para
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_softmax
-from unshuffle.parts.config import PartConfig
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,8 @@ from unshuffle.encoders.contracts import Encoded, ParagraphEncoder, States, para
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.padding import pad_documents, sentence_mask
-from unshuffle.layers.segments import segment_mean
-from unshuffle.parts.config import PartConfig
+from unshuffle.layers.segments import pad_documents, segment_mean, sentence_mask
+from unshuffle.parts.registry import PartConfig
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch
-from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.embedding import WordEmbedding
+from unshuffle.layers.dropout import Dropout, WordEmbedding
 from unshuffle.layers.recurrence import Packing, bilstm_states
 from unshuffle.layers.segments import scatter_sum, segment_of, segment_softmax
 

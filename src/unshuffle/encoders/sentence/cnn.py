@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch
-from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.embedding import WordEmbedding
+from unshuffle.layers.dropout import Dropout, WordEmbedding
 from unshuffle.layers.segments import segment_max, segment_of
 
 
@@ -66,7 +65,7 @@ def _windows(words: Tensor, sentence: Tensor, size: int) -> Tensor:
     """(words, width) -> (words, size width): each word with its neighbours, zeros beyond its sentence."""
     count = len(words)
     offset = torch.arange(size, device=words.device) - (size - 1) // 2
-    place = torch.arange(count, device=words.device)[:, None] + offset  # (words, size)
-    within = place.clamp(0, count - 1)
-    outside = (place != within) | (sentence[within] != sentence[:, None])
+    position = torch.arange(count, device=words.device)[:, None] + offset  # (words, size)
+    within = position.clamp(0, count - 1)
+    outside = (position != within) | (sentence[within] != sentence[:, None])
     return words[within].masked_fill(outside[..., None], 0).flatten(1)

@@ -12,8 +12,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch
-from unshuffle.layers.dropout import Dropout
-from unshuffle.layers.embedding import WordEmbedding
+from unshuffle.layers.dropout import Dropout, WordEmbedding
 from unshuffle.layers.recurrence import Packing, lstm_states
 
 

@@ -43,9 +43,9 @@ class PooledSpans:
     def of(cls, batch: Batch, pooling: str, longest: int) -> tuple[PooledSpans, Tensor]:
         """Also (mentions,) the span of each mention, -1 where it has none."""
         lengths = batch.tokens.lengths
-        sentence, place = segment_of(lengths), place_of_piece(lengths)
+        sentence, position = segment_of(lengths), place_of_piece(lengths)
         alone = lengths[sentence] == 1
-        pooled = (place > 0) | alone if pooling == "mean" else place == 0
+        pooled = (position > 0) | alone if pooling == "mean" else position == 0
         read = read_pieces(lengths, longest)
         mention, piece = batch.spans[:, read[batch.spans[1]]]
         known, which = mention.unique(return_inverse=True)
@@ -119,8 +119,8 @@ class Transformer(PiecesEncoder):
         entries = torch.bincount(spans.span, minlength=len(spans.sentence)).tolist()
         sentences = spans.sentence.tolist()
         keys = [
-            cache.key(pieces[sentence], place - first[sentence])
-            for sentence, place in zip(sentences, torch.split(spans.piece[order], entries), strict=True)
+            cache.key(pieces[sentence], position - first[sentence])
+            for sentence, position in zip(sentences, torch.split(spans.piece[order], entries), strict=True)
         ]
         known = cache.read(keys, self.width)
         missing = torch.tensor([key not in known for key in keys], device=first.device)

@@ -67,15 +67,15 @@ class TransformerJoined(PiecesEncoder):
         text = joined(tokens.lengths[tokens.distinct], tokens.distinct, tokens.lengths, graph, self.longest)
         segments = None
         if self.config.alternate:
-            place = torch.arange(graph.sentences, device=text.word.device)
-            place = place - graph.first_sentence[graph.document_of_sentence]
-            segments = (place % 2)[text.sentence]
+            position = torch.arange(graph.sentences, device=text.word.device)
+            position = position - graph.first_sentence[graph.document_of_sentence]
+            segments = (position % 2)[text.sentence]
         states = self.pieces(tokens.ids[text.word], text.lengths, segments)
         mention, word = batch.spans
         sentence = graph.mentions[1, mention]
-        place = word - (tokens.lengths.cumsum(0) - tokens.lengths)[tokens.distinct[sentence]]
-        read = place < text.kept[sentence]
-        piece = (text.marker[sentence] + place)[read]
+        position = word - (tokens.lengths.cumsum(0) - tokens.lengths)[tokens.distinct[sentence]]
+        read = position < text.kept[sentence]
+        piece = (text.marker[sentence] + position)[read]
         return Encoded(
             sentences=self.dropout(self._vectors(states, text)),
             entities=entity_vectors(states, mention[read], piece, graph),
@@ -87,8 +87,8 @@ class TransformerJoined(PiecesEncoder):
         if self.config.pooling == "first":
             return states[text.marker]
         kept = text.kept[text.sentence]
-        place = torch.arange(len(kept), device=kept.device) - text.marker[text.sentence]
-        own = (place < kept) & ((place > 0) | (kept == 1))
+        position = torch.arange(len(kept), device=kept.device) - text.marker[text.sentence]
+        own = (position < kept) & ((position > 0) | (kept == 1))
         return segment_mean(states[own], text.sentence[own], len(text.marker))
 
 
@@ -100,10 +100,10 @@ def joined(lengths: Tensor, distinct: Tensor, word_counts: Tensor, graph: GraphB
     window = opens.long().cumsum(0) - 1  # (sentences,)
     ends = torch.cat([opens[1:], opens.new_ones(1)]).long()
     sentence = segment_of(kept + ends)
-    place = place_of_piece(kept + ends)
+    position = place_of_piece(kept + ends)
     start = (word_counts.cumsum(0) - word_counts)[distinct]
-    closing = place == kept[sentence]
-    word = torch.where(closing, (start + lengths - 1)[sentence], start[sentence] + place)
+    closing = position == kept[sentence]
+    word = torch.where(closing, (start + lengths - 1)[sentence], start[sentence] + position)
     sizes = torch.zeros(int(window[-1]) + 1, dtype=lengths.dtype, device=lengths.device)
     marker = (kept + ends).cumsum(0) - (kept + ends)
     return JoinedText(word, sizes.index_add(0, window, kept + ends), sentence, marker, kept)

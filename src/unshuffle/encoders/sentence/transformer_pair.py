@@ -14,8 +14,7 @@ from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pair_text import PairText
 from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, read_pieces
-from unshuffle.graph.batch import Batch
-from unshuffle.graph.pairs import ordered_pairs
+from unshuffle.graph.batch import Batch, ordered_pairs
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_mean, segment_of, segment_softmax
 
@@ -84,9 +83,9 @@ class TransformerPair(PiecesEncoder):
         read = (first[which] == everyone)[text.pair]  # (pieces,)
         once: Tensor = self.pieces(ids[text.word[read]], text.lengths[first.sort().values], text.half[read])
         start = text.lengths.cumsum(0) - text.lengths
-        place = torch.arange(len(text.pair), device=which.device) - start[text.pair]
+        position = torch.arange(len(text.pair), device=which.device) - start[text.pair]
         number = read.cumsum(0) - 1  # of a piece among those that are read
-        return once[number[start[first[which]][text.pair] + place]]
+        return once[number[start[first[which]][text.pair] + position]]
 
     def _alone(self, batch: Batch) -> Tensor:
         """[CLS] of each sentence read on its own."""
@@ -98,7 +97,7 @@ class TransformerPair(PiecesEncoder):
         return vectors[tokens.distinct]
 
     def _entities(self, states: Tensor, text: PairText, pairs: Tensor, batch: Batch) -> Tensor:
-        """Mean over all places where a piece of a mention is read, in whatever pair."""
+        """Mean over all positions where a piece of a mention is read, in whatever pair."""
         tokens, (mention, word) = batch.tokens, batch.spans
         if not len(mention):
             return states.new_zeros(batch.graph.entities, self.entity_width)

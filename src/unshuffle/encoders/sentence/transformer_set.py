@@ -35,7 +35,7 @@ class TransformerSetConfig(PretrainedConfig):
 
     alone: Annotated[int, Ge(0)] = 2
     """Number of lowest layers that read each sentence on its own; above, all pieces of a document meet."""
-    apart: float = -2.5
+    between_bias: float = -2.5
     """Initial bias of attention between different sentences; each layer and head learns its own."""
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1
     """On the sentence vectors."""
@@ -60,7 +60,8 @@ class TransformerSet(PiecesEncoder):
         if config.alone >= len(layers):
             raise ConfigError(f"sentence_encoder.alone: there are only {len(layers)} layers. Give a smaller number.")
         heads = int(layers[0].heads)  # type: ignore[arg-type]
-        self.apart = nn.Parameter(torch.full((len(layers) - config.alone, heads), config.apart / SCALE))
+        # Its name is that of a tensor in every model file.
+        self.apart = nn.Parameter(torch.full((len(layers) - config.alone, heads), config.between_bias / SCALE))
         self.width = self.entity_width = self.pieces.width
         self.dropout = Dropout(config.dropout)
 
@@ -70,14 +71,14 @@ class TransformerSet(PiecesEncoder):
         read = read_pieces(tokens.lengths, self.pieces.longest)
         lengths = tokens.lengths.clamp_max(self.pieces.longest)  # (distinct,)
         own = lengths[tokens.distinct]  # (sentences,)
-        sentence, place = segment_of(own), place_of_piece(own)
+        sentence, position = segment_of(own), place_of_piece(own)
         old_first, first = (lengths.cumsum(0) - lengths)[tokens.distinct], own.cumsum(0) - own
         states = self.pieces(tokens.ids[read], lengths, layers=self.config.alone)
-        states = self._read_together(select_rows(states, old_first[sentence] + place), sentence, own, graph)
+        states = self._read_together(select_rows(states, old_first[sentence] + position), sentence, own, graph)
         mention, word = batch.spans[:, read[batch.spans[1]]]
         mentioning = graph.mentions[1, mention]
         piece = (read.cumsum(0) - 1)[word] - old_first[mentioning] + first[mentioning]
-        pooled = ((place > 0) | (own[sentence] == 1)).nonzero().squeeze(1)  # without [CLS]
+        pooled = ((position > 0) | (own[sentence] == 1)).nonzero().squeeze(1)  # without [CLS]
         return Encoded(
             sentences=self.dropout(segment_mean(select_rows(states, pooled), sentence[pooled], graph.sentences)),
             entities=entity_vectors(states, mention, piece, graph),

@@ -48,9 +48,9 @@ def _sheet(document: Any, exercise: Exercise, title: str, *, first: bool) -> Non
         name.paragraph_format.tab_stops.add_tab_stop(Cm(end), WD_TAB_ALIGNMENT.LEFT, WD_TAB_LEADER.LINES)
     name.paragraph_format.space_after = Pt(16)
     document.add_paragraph(INSTRUCTION).paragraph_format.space_after = Pt(14)
-    for place, item in enumerate(exercise.items):
+    for position, item in enumerate(exercise.items):
         line = document.add_paragraph("\t\t")
-        line.add_run(f"{label(place)}.").bold = True
+        line.add_run(f"{label(position)}.").bold = True
         line.add_run(f"\t{printable(item)}")
         stops = line.paragraph_format.tab_stops
         stops.add_tab_stop(Cm(BLANK), WD_TAB_ALIGNMENT.LEFT, WD_TAB_LEADER.LINES)
@@ -61,9 +61,9 @@ def _sheet(document: Any, exercise: Exercise, title: str, *, first: bool) -> Non
 def _key(document: Any, exercise: Exercise, title: str, *, new_page: bool) -> None:
     _heading(document, f"{title}: {answer(exercise)}", size=14, new_page=new_page)
     document.add_paragraph(f"On the lines: {blanks(exercise)}")
-    for place, item in enumerate(exercise.solution, 1):
+    for position, item in enumerate(exercise.solution, 1):
         line = document.add_paragraph()
-        line.add_run(f"{place}. ({label(item)})").bold = True
+        line.add_run(f"{position}. ({label(item)})").bold = True
         line.add_run(f"\t{printable(exercise.items[item])}")
         _hang(line, 1.8, after=3)
     for note in notes(exercise):

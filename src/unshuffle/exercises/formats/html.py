@@ -50,8 +50,8 @@ def write(booklet: Booklet) -> bytes:
 
 def _sheet(exercise: Exercise, title: str) -> str:
     items = "\n".join(
-        f'    <li><span class="blank"></span><b>{label(place)}.</b><span>{escape(item)}</span></li>'
-        for place, item in enumerate(exercise.items)
+        f'    <li><span class="blank"></span><b>{label(position)}.</b><span>{escape(item)}</span></li>'
+        for position, item in enumerate(exercise.items)
     )
     return f"""<section>
   <h1>{escape(title)}</h1>
@@ -65,8 +65,8 @@ def _sheet(exercise: Exercise, title: str) -> str:
 
 def _key(exercise: Exercise, title: str) -> str:
     items = "\n".join(
-        f"    <li><b>{place}. ({label(item)})</b><span>{escape(exercise.items[item])}</span></li>"
-        for place, item in enumerate(exercise.solution, 1)
+        f"    <li><b>{position}. ({label(item)})</b><span>{escape(exercise.items[item])}</span></li>"
+        for position, item in enumerate(exercise.solution, 1)
     )
     remarks = "\n".join(f'  <p class="notes">{escape(note)}</p>' for note in notes(exercise))
     return f"""  <h2>{title}: {answer(exercise)}</h2>

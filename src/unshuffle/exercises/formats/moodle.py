@@ -42,9 +42,9 @@ def _question(exercise: Exercise, name: str) -> ElementTree.Element:
     }
     for setting, value in settings.items():
         ElementTree.SubElement(question, setting).text = value
-    for place, sentence in enumerate(exercise.paragraph, 1):
-        # The fraction is the sentence's place. The text is HTML, so its own marks are written as entities.
-        answer = ElementTree.SubElement(question, "answer", fraction=str(place), format="html")
+    for position, sentence in enumerate(exercise.paragraph, 1):
+        # The fraction is the sentence's position. The text is HTML, so its own marks are written as entities.
+        answer = ElementTree.SubElement(question, "answer", fraction=str(position), format="html")
         _text(answer, escape(sentence))
     return question
 

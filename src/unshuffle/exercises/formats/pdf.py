@@ -43,18 +43,18 @@ def _sheet(pdf: FPDF, exercise: Exercise, title: str) -> None:
     _paragraph(pdf, title, size=18, style="B", after=6)
     _name_line(pdf)
     _paragraph(pdf, INSTRUCTION, after=5)
-    for place, item in enumerate(exercise.items):
+    for position, item in enumerate(exercise.items):
         _keep_together(pdf, item)
         _line_to_write_on(pdf, BLANK)
-        _beside(pdf, BLANK + 3, LABEL, f"{label(place)}.", item)
+        _beside(pdf, BLANK + 3, LABEL, f"{label(position)}.", item)
         pdf.ln(GAP)
 
 
 def _key(pdf: FPDF, exercise: Exercise, title: str) -> None:
     _paragraph(pdf, f"{title}: {answer(exercise)}", size=14, style="B", after=3)
     _paragraph(pdf, f"On the lines: {blanks(exercise)}", after=3)
-    for place, item in enumerate(exercise.solution, 1):
-        _beside(pdf, 0, 2 * LABEL, f"{place}. ({label(item)})", exercise.items[item])
+    for position, item in enumerate(exercise.solution, 1):
+        _beside(pdf, 0, 2 * LABEL, f"{position}. ({label(item)})", exercise.items[item])
         pdf.ln(1)
     pdf.ln(3)
     for note in notes(exercise):

@@ -24,7 +24,7 @@ def write(booklet: Booklet) -> bytes:
 
 def _sheet(exercise: Exercise, title: str) -> str:
     lines = [title, "", NAME_LINE, "", fill(INSTRUCTION, WIDTH), ""]
-    names = [f"{label(place)}." for place in range(len(exercise.items))]
+    names = [f"{label(position)}." for position in range(len(exercise.items))]
     widest = max(map(len, names))
     for name, item in zip(names, exercise.items, strict=True):
         lines += [_hanging(f"_____  {name:<{widest}} ", item), ""]
@@ -33,8 +33,8 @@ def _sheet(exercise: Exercise, title: str) -> str:
 
 def _key(exercise: Exercise, title: str) -> str:
     lines = [f"{title}: {answer(exercise)}", "", f"On the lines: {blanks(exercise)}", ""]
-    for place, item in enumerate(exercise.solution, 1):
-        lines.append(_hanging(f"{place:>2}. ({label(item)}) ", exercise.items[item]))
+    for position, item in enumerate(exercise.solution, 1):
+        lines.append(_hanging(f"{position:>2}. ({label(item)}) ", exercise.items[item]))
     return "\n".join([*lines, "", *(fill(note, WIDTH) for note in notes(exercise)), ""])
 
 

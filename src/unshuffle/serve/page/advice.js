@@ -1,26 +1,21 @@
 // Reads a score as advice to a writer.
 import { count, quote } from "./words.js";
 
-const CLEARLY = Math.log(10);
-const SLIGHTLY = Math.log(2);
-
 /** A map from a sentence's place to { words, to }: `to` is missing where no single move helps. */
 export function adviceOn({ transitions, moves }, sentences) {
   const advice = new Map();
-  const offered = moves.filter(({ gain }) => gain > SLIGHTLY);
-  const cure = offered.length ? "The move offered elsewhere may mend it." : "No single move mends it; perhaps a linking word is missing.";
-  for (const { second, score } of transitions) {
-    const left = sentences.length - second; // the sentences that could have come here
-    if (score < Math.min(0.5, 1 / left)) advice.set(second, { words: `${weak(sentences, second)} ${cure}` });
+  const cure = moves.length ? "The move offered elsewhere may mend it." : "No single move mends it; perhaps a linking word is missing.";
+  for (const { second, weak } of transitions) {
+    if (weak) advice.set(second, { words: `${weakStep(sentences, second)} ${cure}` });
   }
-  for (const { sentence, to, gain } of offered) {
+  for (const { sentence, to, words } of moves) {
     if (advice.get(sentence)?.to !== undefined) continue;
-    advice.set(sentence, { words: `It would read ${gain > CLEARLY ? "clearly" : "slightly"} better ${where(sentences, sentence, to)}.`, to });
+    advice.set(sentence, { words: `It would read ${words} ${where(sentences, sentence, to)}.`, to });
   }
   return advice;
 }
 
-const weak = (sentences, place) =>
+const weakStep = (sentences, place) =>
   `A weak step: after ${quote(sentences[place - 1])} the model expects something else.`;
 
 function where(sentences, from, to) {

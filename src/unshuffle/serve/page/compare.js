@@ -7,6 +7,7 @@ import { SplitField } from "./splitting.js";
 import { count, times } from "./words.js";
 
 const AS_GIVEN = "given";
+const MODEL = "model:"; // then the name of one of several models
 const SIDES = ["left", "right"];
 const field = new SplitField({ text: byId("compared"), choice: byId("compare-split"), outcome: byId("compare-outcome") }, () => markOld());
 let of;
@@ -22,6 +23,7 @@ const compare = () => busy(byId("compare"), byId("compare-problem"), async () =>
 });
 
 async function orderBy(kind, asked) {
+  if (kind.startsWith(MODEL)) return { of: kind, ...await post("order", { ...asked, model: kind.slice(MODEL.length), n_best: 1 }) };
   if (kind !== AS_GIVEN) return post("order", { ...asked, beam: Number(kind), n_best: 1 });
   const { sentences, warnings } = await post("split", asked);
   return { sentences, warnings, order: sentences.map((_, place) => place) };
@@ -51,8 +53,9 @@ function summary(left, right) {
   if (same(left.order, right.order)) return "Both give the same order.";
   const [agreeing, all] = agreement(left.order, right.order);
   const away = moved(left.order, right.order).length;
-  const likelier = left.probability > 0 && right.probability > 0
-    ? ` To the model, the right one is ${times(Math.log(right.probability) - Math.log(left.probability))} the left one.` : "";
+  const known = left.log_probability != null && right.log_probability != null;
+  const likelier = known && left.of === right.of // to one model, that is
+    ? ` To the model, the right one is ${times(right.log_probability - left.log_probability)} the left one.` : "";
   return `${count(away, "move")} ${away === 1 ? "turns" : "turn"} one into the other; ${agreeing} of ${count(all, "pair")} stand the same way round.${likelier}`;
 }
 
@@ -64,9 +67,18 @@ function markOld() {
   byId("compare-result").classList.toggle("stale", old);
 }
 
-/** Name the server's one model, whose searches are compared. */
-export function showModel(name) {
-  byId("compare-model").textContent = `This server has one model (${name}), so you can compare the text as given with its order, or a narrow search with a wide one.`;
+/** Offer what the server has: several models, or one whose searches are compared. */
+export function showModels(names) {
+  const [first, ...others] = names;
+  if (!others.length) {
+    byId("compare-model").textContent = `This server has one model (${first}), so you can compare the text as given with its order, or a narrow search with a wide one.`;
+    return;
+  }
+  byId("compare-model").textContent = `This server has ${count(names.length, "model")}: hold them against each other or against the text as given. Search widths are those of ${first}.`;
+  SIDES.forEach((side, number) => {
+    byId(`${side}-kind`).append(...names.map((name) => element("option", { value: MODEL + name }, name)));
+    byId(`${side}-kind`).value = MODEL + names[number];
+  });
 }
 
 /** Make the tab work. */

@@ -1,6 +1,6 @@
 // Starts the page.
 import { get } from "./api.js";
-import { setUpCompare, showModel } from "./compare.js";
+import { setUpCompare, showModels } from "./compare.js";
 import { fillDraft, setUpDraft } from "./draft.js";
 import { byId } from "./element.js";
 import { setUpExercise } from "./exercise.js";
@@ -25,7 +25,7 @@ get("models").then(
   ({ models, limits }) => {
     byId("about").textContent =
       `Model: ${models[0].name}. Up to ${limits.sentences} sentences at a time. Nothing you paste is stored.`;
-    showModel(models[0].name);
+    showModels(models.map(({ name }) => name));
   },
   () => {}, // the line is a courtesy; problems are told when an order is asked for
 );

@@ -91,7 +91,7 @@ def _with_mentions(document: Document, rows: list[tuple[Noun, ...]]) -> Document
     if document.mentions is not None:
         return document
     found = [(noun.word, sentence, noun.role) for sentence, row in enumerate(rows) for noun in row]
-    # By word, not by place: the order of a list must not tell the order of the text.
+    # By word, not by position: the order of a list must not tell the order of the text.
     return replace(document, mentions=tuple(Mention(word, sentence, role) for word, sentence, role in sorted(found)))
 
 
@@ -100,7 +100,7 @@ def load_parser(name: str = "default", *, allow_path: bool = False) -> Parser:
     if name == "none":
         return NoParser()
     if name == "rules":
-        from unshuffle.text.parsing.rules import RuleParser
+        from unshuffle.text.english import RuleParser
 
         return RuleParser()
     from unshuffle.text.parsing.spacy_parser import SpacyParser

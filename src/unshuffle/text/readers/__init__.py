@@ -1,6 +1,5 @@
 """Files to documents, one file a format."""
 
-from unshuffle.text.readers.read import FORMATS, read_documents
-from unshuffle.text.readers.report import ReadReport
+from unshuffle.text.readers.read import FORMATS, ReadReport, read_documents
 
 __all__ = ["FORMATS", "ReadReport", "read_documents"]

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import Document
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import Source
+from unshuffle.text.readers.source import Source, document
 
 
 def read_jsonl(source: Source) -> Iterator[Document | DataError]:

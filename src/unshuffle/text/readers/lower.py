@@ -14,10 +14,9 @@ from pathlib import Path
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import Document, Mention, Role
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import PACKED, Line, Source
+from unshuffle.text.readers.source import PACKED, Line, Source, document
 
-_PLACE = re.compile(r"(\d{1,6})-([123])")
+_MENTION = re.compile(r"(\d{1,6})-([123])")
 
 
 def read_lower(source: Source) -> Iterator[Document | DataError]:
@@ -66,9 +65,9 @@ def _mentions(where: str, text: str, sentences: int) -> tuple[Mention, ...]:
     """Sorted by word, because the files list entities by first sentence and so give the order away."""
     roles: dict[tuple[str, int], Role] = {}
     for entry in text.split():
-        word, _, places = entry.rpartition(":")
-        for place in places.split("|"):
-            match = _PLACE.fullmatch(place)
+        word, _, mentions = entry.rpartition(":")
+        for mention in mentions.split("|"):
+            match = _MENTION.fullmatch(mention)
             if not word or match is None:
                 raise DataError(
                     f"{where}: '{entry[:60]}' is not like word:0-3|2-1. Write sentence-role after the word."

@@ -12,8 +12,7 @@ from typing import IO, Any, BinaryIO
 
 from unshuffle.errors import DataError, MissingExtra
 from unshuffle.text.document import Document
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import Source
+from unshuffle.text.readers.source import Source, document
 
 BATCH = 256
 """Rows held at once."""
@@ -32,11 +31,11 @@ def read_parquet(source: Source) -> Iterator[Document | DataError]:
             columns = _columns(source.name, file.schema_arrow)
             row = 0
             for batch in file.iter_batches(batch_size=BATCH, columns=columns):
-                for place in range(batch.num_rows):
+                for number in range(batch.num_rows):
                     row += 1
-                    yield _document(batch, place, f"{source.name} row {row}", f"{source.stem}-{row}")
-        except pyarrow.ArrowException as error:
-            reason = str(error).splitlines()[0]
+                    yield _document(batch, number, f"{source.name} row {row}", f"{source.stem}-{row}")
+        except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise DataError(f"{source.name}: it is no sound Parquet file ({reason}). Write it again.") from None
 
 
@@ -53,10 +52,10 @@ def _columns(name: str, schema: Any) -> list[str]:
     return [column for column in ("id", "sentences") if column in schema.names]
 
 
-def _document(batch: Any, place: int, where: str, default_id: str) -> Document | DataError:
+def _document(batch: Any, number: int, where: str, default_id: str) -> Document | DataError:
     try:
-        id = batch.column("id")[place].as_py() if "id" in batch.schema.names else None
-        return document(where, batch.column("sentences")[place].as_py(), id, default_id)
+        id = batch.column("id")[number].as_py() if "id" in batch.schema.names else None
+        return document(where, batch.column("sentences")[number].as_py(), id, default_id)
     except UnicodeDecodeError:
         return DataError(f"{where}: its text is not UTF-8. Write the file again.")
     except DataError as error:

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import LARGEST_DOCUMENT, TOO_LARGE, Document
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import Line, Source
+from unshuffle.text.readers.source import Line, Source, document
 from unshuffle.text.split import Unit, split_text
 
 _RULE = re.compile(r"\s*-{3,}\s*")
@@ -42,11 +41,11 @@ def read_text(source: Source, unit: Unit = "sentence") -> Iterator[Document | Da
             group.break_with(line.error)
             continue
         pages = [""] * 2 if _RULE.fullmatch(line.text) else line.text.split("\f")
-        for place, page in enumerate(pages):
-            if place > 0 or not page.strip():
+        for position, page in enumerate(pages):
+            if position > 0 or not page.strip():
                 group.add(line, split_text("\n".join(paragraph), unit))
                 paragraph = []
-            if place > 0:
+            if position > 0:
                 yield from group.end()
             if page.strip():
                 group.touch(line)

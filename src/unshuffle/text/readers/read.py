@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, get_args
@@ -12,18 +13,18 @@ from unshuffle.errors import ConfigError, DataError
 from unshuffle.parts.registry import did_you_mean
 from unshuffle.text.document import Document
 from unshuffle.text.everyday import split_file
-from unshuffle.text.formats import SUFFIXES, Format, OnBroken
+from unshuffle.text.readers.formats import SUFFIXES, Format, OnBroken
 from unshuffle.text.readers.jsonl import read_jsonl
 from unshuffle.text.readers.lower import read_lower
 from unshuffle.text.readers.parquet import read_parquet
 from unshuffle.text.readers.plain import read_lines, read_text
-from unshuffle.text.readers.report import ReadReport
 from unshuffle.text.readers.source import Source
 from unshuffle.text.readers.table import read_csv, read_tsv
 from unshuffle.text.split import Unit
 
+SHOWN = 5
+"""How many messages are kept."""
 Reader = Callable[[Source], Iterator[Document | DataError]]
-
 FORMATS: dict[Format, Reader] = {
     "jsonl": read_jsonl,
     "parquet": read_parquet,
@@ -34,6 +35,22 @@ FORMATS: dict[Format, Reader] = {
     "lower": read_lower,
 }
 """The formats by name. A reader gives documents and, for broken records, errors; it raises only what ends it."""
+
+
+@dataclass(slots=True)
+class ReadReport:
+    """Counts what was read and what was skipped; readers add to it as they go."""
+
+    documents: int = 0
+    skipped: int = 0
+    messages: list[str] = field(default_factory=list)
+    """The first few reasons."""
+
+    def skip(self, message: str) -> None:
+        """Count a record that was skipped."""
+        self.skipped += 1
+        if len(self.messages) < SHOWN:
+            self.messages.append(message)
 
 
 def read_documents(

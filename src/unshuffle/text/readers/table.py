@@ -16,8 +16,7 @@ from typing import Literal
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import LARGEST_DOCUMENT, TOO_LARGE, Document
-from unshuffle.text.readers.record import document
-from unshuffle.text.readers.source import Line, Source
+from unshuffle.text.readers.source import Line, Source, document
 
 _NUMBERED = re.compile(r"sentence_?\d+")
 
@@ -109,10 +108,10 @@ def _whole(rows: Iterator[TableRow], width: int) -> Iterator[TableRow]:
 
 
 def _row_a_document(source: Source, names: list[str], rows: Iterator[TableRow]) -> Iterator[Document | DataError]:
-    numbered = [place for place, name in enumerate(names) if _NUMBERED.fullmatch(name)]
-    places = numbered or [place for place, name in enumerate(names) if name != "id"]
+    numbered = [column for column, name in enumerate(names) if _NUMBERED.fullmatch(name)]
+    columns = numbered or [column for column, name in enumerate(names) if name != "id"]
     for number, row in enumerate(rows, start=1):
-        sentences = [row.cells[place] for place in places] if not row.error else []
+        sentences = [row.cells[column] for column in columns] if not row.error else []
         while sentences and not sentences[-1]:
             sentences.pop()  # shorter documents leave the last columns empty
         try:

@@ -1,1 +1,0 @@
-"""Search over orders: beam search, given orders, constraints."""

@@ -1,1 +1,0 @@
-"""Messages between the nodes of a graph."""

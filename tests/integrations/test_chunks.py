@@ -1,0 +1,50 @@
+"""What the adapters to retrieval libraries share."""
+
+import pytest
+
+from unshuffle.errors import ConfigError, DataError
+from unshuffle.integrations.chunks import ChunkOrderer, ChunkSettings
+from unshuffle.rank.constraints import Constraints
+
+
+def test_chunks_of_one_source_keep_the_order_in_which_they_come(model: str, sentences: list[str]) -> None:
+    chunks = ChunkOrderer(ChunkSettings(model=model, source_key="file"))
+    for pattern in ("abab", "aabb", "abba"):
+        order = chunks.order(sentences, [{"file": name} for name in pattern])
+        for name in "ab":
+            own = [place for place in order if pattern[place] == name]
+            assert own == sorted(own)
+    assert chunks.order(sentences, [{"file": "a"}] * 4) == [0, 1, 2, 3]
+
+
+def test_or_the_order_of_their_positions(model: str, sentences: list[str]) -> None:
+    chunks = ChunkOrderer(ChunkSettings(model=model, source_key="file", position_key="page"))
+    metadata = [{"file": "a", "page": page} for page in (3, 1, 4, 2)]
+    assert chunks.order(sentences, metadata) == [1, 3, 0, 2]
+    two = [{"file": "a", "page": 2}, {"file": "b", "page": 9}, {"file": "a", "page": 1}, {"file": "b", "page": 8}]
+    order = chunks.order(sentences, two)
+    assert order.index(2) < order.index(0) and order.index(3) < order.index(1)
+
+
+def test_chunks_without_source_are_free(model: str, sentences: list[str], expected: tuple[int, ...]) -> None:
+    by_source = ChunkOrderer(ChunkSettings(model=model, source_key="file"))
+    assert by_source.order(sentences, [{}, None, {"other": 1}, {"file": None}]) == list(expected)
+    by_position = ChunkOrderer(ChunkSettings(model=model, source_key="file", position_key="page"))
+    assert by_position.order(sentences, [{"file": "a"}] * 4) == list(expected)
+
+
+def test_chunks_without_text_come_last(model: str, sentences: list[str], expected: tuple[int, ...]) -> None:
+    chunks = ChunkOrderer(ChunkSettings(model=model))
+    order = chunks.order(["", *sentences, None, " "], [None] * 7)
+    assert order == [*(place + 1 for place in expected), 0, 5, 6]
+    assert chunks.order([], []) == [] and chunks.order([""], [{}]) == [0] and chunks.order(["a"], [{}]) == [0]
+
+
+def test_settings_that_contradict_each_other_are_refused(model: str, sentences: list[str]) -> None:
+    with pytest.raises(ConfigError, match="source_key as well"):
+        ChunkSettings(position_key="page")
+    with pytest.raises(ConfigError, match="not both"):
+        ChunkSettings(source_key="file", options={"constraints": Constraints(before=[(0, 1)])})
+    mixed = ChunkOrderer(ChunkSettings(model=model, source_key="file", position_key="page"))
+    with pytest.raises(DataError, match="several types"):
+        mixed.order(sentences, [{"file": "a", "page": page} for page in (1, "two", 3, 4)])
