@@ -30,7 +30,7 @@ CHOSEN: dict[str, dict[str, Any]] = {
     "ablation": {"systems": ["full", "one-round", "no-iterative", "no-cross-fitting", "bucketed-gate"]},
     "cost": {"systems": PAIR},
     "density": {},
-    "controls": {"systems": ["irse-grn-tuned", "attordernet-narrow"]},
+    "controls": {"systems": ["irse-grn-tuned", "irse-grn-unrefined-fh"]},
     "oracle": {},
 }
 
@@ -176,16 +176,12 @@ def test_weights_of_a_known_reliability_are_right_as_often_as_that(model_items: 
         for item in weighed(model_items, reliability, 1):
             first, second = item.graph.pairs
             weights = item.graph.weights
-            assert set(np.unique(weights.round(4))) <= {round(float(np.float32(w)), 4) for w in _two(reliability)}
+            sure = min(reliability, 0.99)
+            assert np.isclose(weights, sure).sum() + np.isclose(weights, 1 - sure).sum() >= len(weights)
             right += int(((weights > 0.5) == (first < second)).sum())
             pairs += len(first)
         if reliability > 0.5:
             assert abs(right / pairs - reliability) < 0.04
-
-
-def _two(reliability: float) -> tuple[float, float]:
-    sure = min(reliability, 0.99)
-    return sure, 1 - sure
 
 
 @pytest.fixture(scope="module")

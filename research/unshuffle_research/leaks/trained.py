@@ -72,6 +72,7 @@ def measure(trained: Sequence[Trained], data: str, out: Path, cache: Path, *, be
     return path
 
 
+@torch.inference_mode()
 def _measured(one: Trained, dataset: Dataset, cache: Path, beam: int) -> dict[str, Any]:
     orderer = Orderer(load_model(str(one.folder)))
     documents = parsed(dataset.splits.test, orderer.model.config.parser, cache)
