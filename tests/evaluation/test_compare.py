@@ -9,8 +9,7 @@ import pytest
 from tests.evaluation.test_intervals import predictions
 from unshuffle.errors import DataError
 from unshuffle.evaluation.compare import compare, write_comparison
-from unshuffle.evaluation.intervals import MEASURES
-from unshuffle.evaluation.predict import Prediction, figures
+from unshuffle.evaluation.predict import MEASURES, Prediction, figures
 
 
 def test_every_measure_of_both_and_their_difference_is_given() -> None:

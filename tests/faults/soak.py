@@ -134,7 +134,7 @@ def soaked(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         last = memory(process.pid), handles(process.pid)
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=60)
     warm = warm or last
     print(f"  {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}")
     print(f"  after warming up {warm[0] >> 20} MB and {warm[1]} handles, at the end {last[0] >> 20} MB and {last[1]}")

@@ -1,10 +1,33 @@
 """What the adapters to retrieval libraries share."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.integrations.chunks import ChunkOrderer, ChunkSettings
 from unshuffle.rank.constraints import Constraints
+from unshuffle.system.orderer import Orderer
+
+
+def test_options_reach_the_orderer_as_they_are(
+    model: str, sentences: list[str], expected: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def order(self: Orderer, texts: list[str], **options: Any) -> SimpleNamespace:
+        seen.append(options)
+        return SimpleNamespace(order=expected)
+
+    monkeypatch.setattr(Orderer, "order", order)
+    given: Any = {"beam": 3, "judge": compare, "questions": 5}
+    found = ChunkOrderer(ChunkSettings(model=model, options=given)).order(sentences, [{}] * 4)
+    assert found == list(expected) and seen == [given]
+
+
+def compare(first: str, second: str) -> float:
+    return 0.5
 
 
 def test_chunks_of_one_source_keep_the_order_in_which_they_come(model: str, sentences: list[str]) -> None:

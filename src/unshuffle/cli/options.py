@@ -50,3 +50,17 @@ KeepIfUnsure = Annotated[
 ]
 OutputForm = Annotated[Form, typer.Option("--format", "-f", help="How to write the answer.")]
 OutputFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file, whole or not at all.")]
+JudgePlace = Annotated[
+    str,
+    typer.Option(
+        "--judge",
+        metavar="URL|PATH",
+        help="Ask about unsure pairs: a chat-completions endpoint (key in UNSHUFFLE_JUDGE_KEY), or a local model.",
+    ),
+]
+JudgeModel = Annotated[
+    str, typer.Option("--judge-model", metavar="NAME", help="The model that the endpoint is to use.")
+]
+JudgeCache = Annotated[
+    Path | None, typer.Option("--judge-cache", help="Folder in which the endpoint's answers are kept and looked for.")
+]

@@ -45,7 +45,7 @@ class ChunkOrderer:
         rest = [index for index in range(len(texts)) if index not in set(given)]
         if len(given) < 2:
             return [*given, *rest]
-        options: dict[str, Any] = {"n_best": 1, **settings.options}
+        options: dict[str, Any] = dict(settings.options)
         if settings.source_key is not None:
             sources = [_entry(metadata[index], settings.source_key) for index in given]
             if settings.position_key is not None:

@@ -60,7 +60,7 @@ def assembled(
         )
         confidence = calibration.confidence(evidence)
         shares = agreeing(order, shares, confidence, calibration.distance)
-    pairs = _listed(shares)
+    pairs = listed(shares)
     return Ordering(
         id=item.id,
         order=order,
@@ -100,7 +100,7 @@ def finished(
     return ordering
 
 
-def _listed(chances: NDArray[np.float64]) -> tuple[PairProbability, ...]:
+def listed(chances: NDArray[np.float64]) -> tuple[PairProbability, ...]:
     """Every pair once, the lower index first."""
     first, second = np.triu_indices(len(chances), 1)
     rows = zip(first.tolist(), second.tolist(), chances[first, second].tolist(), strict=True)

@@ -18,6 +18,7 @@ from unshuffle.system.assemble import JUDGES, assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
 from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
+from unshuffle.system.judging import asked, judged, reranked, with_weights
 from unshuffle.system.loading import Precision, RuntimeName, load
 from unshuffle.system.options import OrderKeywords, OrderOptions
 from unshuffle.text.document import Document, DocumentLike, OnError, Role, document_of, numbered
@@ -134,13 +135,27 @@ class Orderer:
         for window in windows(documents):
             parsed = list(self._parsed([document for _, document in window]))
             items = [self._item(document) for document in parsed]
-            results: dict[int, Ordering] = {}
+            found: dict[int, Ordering] = {}
             for numbers in batches(items, batch_size):
                 orderings = self._order_batch([items[number] for number in numbers], options)
-                for number, ordering in zip(numbers, orderings, strict=True):
-                    results[number] = finished(ordering, parsed[number], self._keep_below(options), options.constraints)
-            for number, (index, _) in enumerate(window):
-                yield replace(results.pop(number), index=index)
+                found.update(zip(numbers, orderings, strict=True))
+            results = self._judged([found[number] for number in range(len(items))], items, parsed, options)
+            for (index, _), ordering, document in zip(window, results, parsed, strict=True):
+                done = finished(ordering, document, self._keep_below(options), options.constraints)
+                yield replace(done, index=index)
+
+    def _judged(
+        self, orderings: list[Ordering], items: list[Item], documents: list[Document], options: OrderOptions
+    ) -> Iterator[Ordering]:
+        """The orders as the judge's answers leave them; a model that reads link weights is given the answers."""
+        refinements = asked(orderings, documents, options)
+        for ordering, item, refinement in zip(orderings, items, refinements, strict=True):
+            if refinement is None:
+                yield ordering
+            elif self.model.judged and (weighted := with_weights(item, refinement)) is not None:
+                yield judged(self._order_batch([weighted], options)[0], ordering, refinement)
+            else:
+                yield reranked(ordering, item, refinement)
 
     def _keep_below(self, options: OrderOptions) -> float | None:
         """The confidence below which the input order is kept."""

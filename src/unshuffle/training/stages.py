@@ -125,6 +125,7 @@ def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Seque
         beam=run.training.validation_beam,
         measure=run.training.measure,
         joint=joint,
+        judged=run.config.judged,
     )
     yield from run.stage(
         stage,
