@@ -27,6 +27,12 @@ extras = $(foreach name,$(subst $(comma), ,$(1)) $(2),--extra $(name))
 # Each lock names what those before it do not.
 but = $(foreach lock,$(1),-c locks/$(lock).txt $$(sed -nE 's/^([a-z0-9._-]+)==.*/--no-emit-package \1/p' locks/$(lock).txt))
 
+# Where the advisory service does not answer, every package is one that "could not be audited".
+looked_up = $(BIN)/pip-audit --strict --no-deps --disable-pip $(1) > $(VENV)/audit.log 2>&1 && cat $(VENV)/audit.log || { \
+  if grep -qE 'could not be audited|ConnectionError|ServiceError|Max retries' $(VENV)/audit.log; then \
+    echo "make audit: the advisory service cannot be reached, so nothing was looked up. Run it where it can." >&2; \
+  else cat $(VENV)/audit.log >&2; fi; exit 1; }
+
 # A stamp is older than what it depends on exactly when its step must be run again.
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 REQUIREMENTS := pyproject.toml research/pyproject.toml constraints.txt $(wildcard locks/*.txt)
@@ -72,14 +78,14 @@ format: $(TESTING) ## Format the code and mend what ruff can mend
 bench: $(RUNNING) ## Measure speed and memory
 	$(BIN)/python -m unshuffle_research.benchmarks
 
-faults: $(TESTING) ## Fuzz, kill, fill the disk, damage models; print how often, and what was lost
-	$(BIN)/python -m tests.faults --results faults.json
+faults: $(TESTING) ## Attack, fuzz, kill, fill the disk, damage models; print how often, and what was lost
+	$(BIN)/python -m tests.faults --results research/results/faults/faults.json
 
 fuzz: $(TESTING) ## Fuzz for longer (FUZZ_SECONDS=600 FUZZ_SEED=1)
 	$(BIN)/python -m tests.faults.fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 soak: $(TESTING) ## Run the service under mixed and hostile load (SOAK_MINUTES=30); print memory and handles
-	$(BIN)/python -m tests.faults.soak --minutes $(SOAK_MINUTES)
+	$(BIN)/python -m tests.faults.soak --minutes $(SOAK_MINUTES) --results research/results/faults/soak.json
 
 lock: $(CREATED) ## Write locks/ and constraints.txt anew from pyproject.toml (delete a line of constraints.txt to upgrade)
 	$(PIP_INSTALL) uv
@@ -93,8 +99,8 @@ lock: $(CREATED) ## Write locks/ and constraints.txt anew from pyproject.toml (d
 
 audit: $(CREATED) ## Look for known holes in everything that is locked (asks an advisory service)
 	$(PIP_INSTALL) pip-audit
-	$(BIN)/pip-audit --strict --no-deps --disable-pip -r constraints.txt
-	$(BIN)/pip-audit --strict --no-deps --disable-pip --require-hashes $(foreach lock,core run test spark,-r locks/$(lock).txt)
+	@$(call looked_up,-r constraints.txt)
+	@$(call looked_up,--require-hashes $(foreach lock,core run test spark,-r locks/$(lock).txt))
 
 docs: $(CREATED) ## Build the documentation into site/
 	$(LOCKED) -r locks/core.txt -r locks/run.txt -r locks/test.txt
@@ -107,7 +113,7 @@ notebooks: $(TESTING) ## Run the notebooks of docs/ and write what they show
 	$(BIN)/jupyter execute --inplace docs/notebooks/*.ipynb
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) build dist site faults.json .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) build dist site fuzz-findings .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
 	find src tests research -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(CREATED):

@@ -10,13 +10,40 @@ from unshuffle_research.programme import PLAN, Call, calls_of, run
 
 
 def test_every_experiment_and_every_system_is_called() -> None:
-    calls = calls_of(tomllib.loads(PLAN.read_text()), Path("data"), Path("runs"), Path("out"))
-    assert len({call.name for call in calls}) == len(calls)
-    assert {call.command[2] for call in calls} == set(experiment_names())
+    plan = tomllib.loads(PLAN.read_text())
+    calls = calls_of(plan, Path("data"), Path("runs"), Path("out"), Path("encoder"))
+    assert len({call.name for call in calls}) == len(calls) == len(plan["calls"])
+    assert {call.command[2] for call in calls} == set(experiment_names()) | set(plan["modules"].values())
     said = " ".join(" ".join(call.command) for call in calls).replace(",", " ").split()
     assert set(system_names()) <= set(said)
     names = {call.name for call in calls}
     assert all(set(call.after) <= names for call in calls)
+    assert {*plan["after"], *plan["minutes"]} <= names
+    assert {row for rows in plan["after"].values() for row in rows} <= names
+    assert [call.minutes for call in calls] == sorted(call.minutes for call in calls)
+
+
+def test_settings_of_a_row_follow_it_into_every_call() -> None:
+    plan = tomllib.loads(PLAN.read_text())
+    with_encoder = {
+        call.name: call.command for call in calls_of(plan, Path("d"), Path("r"), encoder=Path("larger/encoder"))
+    }
+    assert (
+        "--set=berson:precision=bf16" in with_encoder["berson"]
+        and "--set=berson:precision=bf16" in with_encoder["main"]
+    )
+    assert "--set=no-initial:training.folds=5" in with_encoder["ablation"]  # a variant has its system's
+    assert "--set=irse-grn-fh-tuned:training.folds=5" in with_encoder["irse-grn-fh-tuned"]
+    assert "--set=ranktxnet-base:sentence_encoder.source=larger/encoder" in with_encoder["ranktxnet-base"]
+    without = {call.name for call in calls_of(plan, Path("d"), Path("r"))}
+    assert set(with_encoder) - without == {"ranktxnet-base", "irse-grn-bert-fh-base", "controls"}
+
+
+def test_what_gathers_is_done_every_time(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.txt"
+    gather = Call("gather", (sys.executable, "-c", f"open({str(trace)!r}, 'a').write('x')", "--no-train"))
+    assert run([gather], tmp_path, 1) == run([gather], tmp_path, 1) == {"gather": 0}
+    assert trace.read_text() == "xx"
 
 
 def python(name: str, code: str, *after: str) -> Call:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from unshuffle.rank.comparator import PairRanker
+    from unshuffle.judge.chat import ChatJudge
+    from unshuffle.judge.ranker import PairRanker
     from unshuffle.rank.constraints import Constraints
     from unshuffle.result import Coherence, Ordering
     from unshuffle.system.options import OrderKeywords, OrderOptions
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "ChatJudge",
     "Coherence",
     "Constraints",
     "Document",
@@ -34,13 +36,14 @@ __all__ = [
 
 # Looked up when first asked for (PEP 562): importing the package must not cost the seconds that torch takes.
 _PLACES = {
+    "ChatJudge": "unshuffle.judge.chat",
     "Coherence": "unshuffle.result",
     "Constraints": "unshuffle.rank.constraints",
     "Document": "unshuffle.text.document",
     "OrderOptions": "unshuffle.system.options",
     "Orderer": "unshuffle.system.orderer",
     "Ordering": "unshuffle.result",
-    "PairRanker": "unshuffle.rank.comparator",
+    "PairRanker": "unshuffle.judge.ranker",
 }
 
 
@@ -55,7 +58,8 @@ def order(
     """The best order of some sentences, or of a text, which is split into sentences first.
 
     Options: `beam` (width of the search, 8), `n_best` (how many orders to give back, 5), `keep_if_unsure` (keep the
-    input order below this confidence; "auto" for the model's own threshold), `constraints` (what you know already).
+    input order below this confidence; "auto" for the model's own threshold), `constraints` (what you know already),
+    `judge` (whom to ask about pairs of which the model is unsure, such as `ChatJudge`), `questions` (how many, 20).
     """
     return _orderer(model, parser, device).order(sentences, **options)
 

@@ -1,8 +1,17 @@
 """The errors a user can meet, each one line: where, what is wrong, what to do."""
 
+LONGEST = 1_000
+"""Characters of a message; what it quotes may come from a stranger's file."""
+
 
 class UnshuffleError(Exception):
     """Base of every error that is the user's to mend; commands print it and leave with code 2."""
+
+    def __str__(self) -> str:
+        """One line; of a message that would be longer, both ends."""
+        message = " ".join(super().__str__().splitlines())
+        half = LONGEST // 2
+        return message if len(message) <= LONGEST else f"{message[: half - 3]} ... {message[-half + 2 :]}"
 
 
 class ConfigError(UnshuffleError):

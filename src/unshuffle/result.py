@@ -47,6 +47,53 @@ class Reason:
     shared: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a judge was asked about a pair, and what it said."""
+
+    first: int
+    second: int
+    model: float
+    """The chance that `first` comes before `second` before the judge was asked."""
+    answer: float | None
+    """The same by the judge; None where no usable answer came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What answers cost."""
+
+    requests: int = 0
+    """Sent over the network, repetitions after failures included."""
+    cached: int = 0
+    """Requests that were answered from the cache and so cost nothing."""
+    tokens_read: int = 0
+    tokens_written: int = 0
+    """Tokens of prompts and of answers, as the endpoint counts them."""
+
+    def __add__(self, other: Spend) -> Spend:
+        return Spend(
+            self.requests + other.requests,
+            self.cached + other.cached,
+            self.tokens_read + other.tokens_read,
+            self.tokens_written + other.tokens_written,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge was asked about a document, what it cost, and what it changed."""
+
+    questions: tuple[Question, ...]
+    spend: Spend
+    unjudged: tuple[int, ...]
+    """The model's own order."""
+    turned: tuple[tuple[int, int], ...]
+    """Pairs that stand the other way round because of the answers: now the first comes first."""
+    failed: str = ""
+    """Why the judge could not be asked any more; empty where it could."""
+
+
 def _rows(pairs: tuple[PairProbability, ...]) -> list[list[float]]:
     return [[pair.first, pair.second, pair.probability] for pair in pairs]
 
@@ -73,6 +120,8 @@ class Ordering:
     """Pairs of sentences with the same text: either may stand in the other's place."""
     kept: bool = False
     """Whether the input order was left as it was because the model was unsure."""
+    judged: Judgement | None = None
+    """What a judge was asked, and what it changed; None where there was none."""
     given: tuple[str, ...] = ()
     """The sentences as they came in; not in the JSON, whose reader has them."""
     index: int = 0
@@ -110,8 +159,8 @@ class Ordering:
         return ordering_html(self)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object; pairs and weights are written as rows [i, j, p]."""
-        return {
+        """A JSON object; pairs and weights are written as rows [i, j, p]. `judged` is there where a judge was asked."""
+        plain = {
             "id": self.id,
             "order": list(self.order),
             "probability": self.probability,
@@ -127,6 +176,7 @@ class Ordering:
             "ties": [list(pair) for pair in self.ties],
             "kept": self.kept,
         }
+        return plain if self.judged is None else plain | {"judged": asdict(self.judged)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,14 @@ def test_one_endless_line_is_refused_in_bounded_memory(format: str, letter: str,
     assert grown() - before < 500_000  # kB
 
 
+@pytest.mark.parametrize("format", ["lines", "jsonl"])
+def test_a_line_beyond_the_limit_is_not_even_read_whole(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unshuffle.text.readers.source.LONGEST_LINE", 2**20)
+    with pytest.raises(DataError, match="1 MB") as refused:
+        list(read_documents(io.BytesIO(b"a " * 2**20), format))
+    assert "\n" not in str(refused.value)
+
+
 @pytest.mark.parametrize("format", ["lines", "text", "tsv"])
 def test_an_endless_document_is_refused_and_not_kept(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("document", "readers.plain", "readers.table", "readers.record"):

@@ -59,20 +59,74 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("hostile", [1, 8])
-def test_a_short_request_waits_for_at_most_one_slice(hostile: int) -> None:
-    model = Recorder(seconds_a_call=0.02)
+def test_a_short_request_waits_for_no_long_one(hostile: int) -> None:
+    release = threading.Event()
+
+    class Stuck(Recorder):
+        """Does not come back from a long document until the short one has been answered."""
+
+        def order_many(self, documents: Any, options: OrderOptions | None = None, *, batch_size: int = 32) -> Any:
+            documents = list(documents)
+            if documents[0].id == "long":
+                assert release.wait(60)
+            return super().order_many(documents, options, batch_size=batch_size)
+
+    model = Stuck()
 
     async def client(batcher: Batcher) -> None:
-        long = [asyncio.ensure_future(batcher.order([LONG] * 12, [600.0] * 12, OrderOptions())) for _ in range(hostile)]
-        await until(lambda: len(model.calls) > 0)
-        before = len(model.calls)
-        await batcher.order([SHORT], [5.0], OrderOptions())
-        assert ["short"] in model.calls[before : before + 2]
-        assert sum(map(len, model.calls)) < 12 * hostile
-        assert [len(found) for found in await asyncio.gather(*long)] == [12] * hostile
+        long = [asyncio.ensure_future(batcher.order([LONG] * 3, [600.0] * 3, OrderOptions())) for _ in range(hostile)]
+        await asyncio.sleep(0.05)
+        for _ in range(3):
+            await asyncio.wait_for(batcher.order([SHORT], [5.0], OrderOptions()), 30)
+        assert model.calls == [["short"]] * 3
+        release.set()
+        assert [len(found) for found in await asyncio.gather(*long)] == [3] * hostile
+
+    try:
+        with_batcher(model, Batching(window=0), client)
+    finally:
+        release.set()
+    assert max(map(len, model.calls)) == 1  # two of them would cost more than a slice
+
+
+def test_long_requests_end_though_short_ones_never_do() -> None:
+    model = Recorder(seconds_a_call=0.005)
+
+    async def client(batcher: Batcher) -> None:
+        async def again() -> None:
+            while True:
+                await batcher.order([SHORT], [5.0], OrderOptions())
+
+        short = [asyncio.ensure_future(again()) for _ in range(8)]
+        found = await asyncio.wait_for(batcher.order([LONG] * 8, [600.0] * 8, OrderOptions()), 30)
+        assert len(found) == 8
+        for one in short:
+            one.cancel()
 
     with_batcher(model, Batching(window=0), client)
-    assert max(map(len, model.calls)) == 1  # two of them would cost more than a slice
+
+
+def test_at_the_end_what_takes_too_long_is_refused() -> None:
+    release = threading.Event()
+
+    def stuck() -> Steps[int]:
+        yield
+        release.wait(60)
+        return 1
+
+    async def client(batcher: Batcher) -> None:
+        work = [asyncio.ensure_future(batcher.run(stuck(), cost)) for cost in (1.0, 1.0, 9_000.0, 9_000.0)]
+        await asyncio.sleep(0.05)
+        batcher.stop()
+        for one in work:
+            with pytest.raises(Busy, match="stopping"):
+                await asyncio.wait_for(one, 30)
+        await batcher.close()
+
+    try:
+        with_batcher(FakeOrderer(), Batching(last_seconds=0.1), client, close=False)
+    finally:
+        release.set()
 
 
 def test_long_requests_take_turns_among_themselves() -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,9 @@ def test_a_document_that_kills_its_process_ends_among_the_errors_and_takes_nobod
     assert not list((out / "working").iterdir())
 
 
-def test_workers_killed_again_and_again_lose_no_row(tmp_path: Path, out: Path, model: str) -> None:
+def test_workers_killed_again_and_again_lose_no_row(
+    tmp_path: Path, out: Path, model: str, record_property: Callable[[str, object], None]
+) -> None:
     rows = records(240, sentences=(4, 8))
     file = write_jsonl(tmp_path / "a.jsonl", rows)
     killed: list[int] = []
@@ -78,6 +81,7 @@ def test_workers_killed_again_and_again_lose_no_row(tmp_path: Path, out: Path, m
         stop.set()
         killer.join()
     assert killed and report.deaths <= len(killed)  # one that is killed while it waits is not missed
+    record_property("kills", len(killed))
     assert (report.ordered, report.bad) == (240, 0)
     assert_each_once(out, [row["id"] for row in rows])
     assert_answers(rows_in(out / "ordered"), {row["id"]: row for row in rows})

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from pyarrow import parquet
 from tests.bulk.corpus import assert_answers, assert_each_once, records, rows_in, write_jsonl, write_parquet
 from tests.fixtures.tiny import TEXTS
 from unshuffle.bulk.order_files import BulkReport, order_files
-from unshuffle.errors import ConfigError, DataError
+from unshuffle.bulk.parts import stem_of
+from unshuffle.errors import ConfigError, DataError, MissingExtra
 from unshuffle.system.orderer import Orderer
 
 
@@ -149,3 +151,18 @@ def test_wrong_requests_are_one_line(tmp_path: Path, out: Path, model: str) -> N
     ordered([file], out, model)
     with pytest.raises(ConfigError, match="begun with other settings"):
         ordered([file], out, model, beam=3)
+
+
+@pytest.mark.parametrize("name", ["a" * 249, "\U0001f600" * 62, "..", "...", "-rf", "~", "a\nb", "%2e%2e%2f", "\udcff"])
+def test_names_of_output_files_lead_nowhere_else_and_are_never_too_long(name: str) -> None:
+    stem = stem_of(Path("folder") / f"{name}.jsonl")
+    assert "/" not in stem and not stem.startswith(".") and len(stem.encode()) < 200
+    assert stem != stem_of(Path("other") / f"{name}.jsonl")
+
+
+def test_without_pyarrow_bulk_work_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_jsonl(tmp_path / "a.jsonl", records(2))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match="parquet"):
+        order_files([tmp_path / "a.jsonl"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()

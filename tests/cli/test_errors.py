@@ -22,6 +22,7 @@ WRONG: dict[str, list[list[str]]] = {
         ["--system", "irse-grn", "--data", "{folder}"],
     ],
     "fine-tune": [[NONE, "--out", "{folder}"], ["{texts}", "--out", "{folder}", "--from", NONE]],
+    "export": [[NONE, "--out", "{folder}"], ["{model}", "--out", "{folder}"]],
     "evaluate": [[NONE], ["{texts}", "--model", NONE], ["--predictions", NONE]],
     "compare": [[NONE, NONE], ["{model}", "{model}"], ["{model}", "{model}", NONE], ["{texts}", "{texts}"]],
     "calibrate": [[NONE, "--model", "{model}"], ["{texts}", "--model", NONE]],

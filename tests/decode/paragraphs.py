@@ -18,6 +18,7 @@ from unshuffle.decode.positions import PositionsConfig
 from unshuffle.decode.scores import ScoresConfig
 from unshuffle.decode.topical import TopicalPointerConfig
 from unshuffle.decode.transformer_pointer import TransformerPointerConfig
+from unshuffle.decode.verified import VerifiedConfig
 from unshuffle.encoders.contracts import Encoded, States
 from unshuffle.graph.batch import GraphBatch
 
@@ -42,6 +43,10 @@ CONFIGS: dict[str, Any] = {
         width=8, heads=2, blocks=1, dropout=0.0, position_codes=True
     ),
     "topical-pointer": TopicalPointerConfig(topics=TOPICS, match_width=5),
+    "verified": VerifiedConfig(width=7, dropout=0.0),
+    "verified-encoded": VerifiedConfig(
+        base={"kind": "future_history", "keys": "add", "pairs": "encoded", "dropout": 0.0}, width=7, dropout=0.0
+    ),
     "markers": MarkersConfig(width=8, heads=2, hidden=16, blocks=1, dropout=0.0),
 }
 

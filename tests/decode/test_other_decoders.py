@@ -1,11 +1,14 @@
 """What only one decoder does: scores, positions, topics, markers."""
 
+import math
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from tests.decode.paragraphs import ENCODED, WIDTH, batch, decoder, paragraphs, random_orders
 from unshuffle.decode.contracts import Gold, decoders
@@ -65,6 +68,43 @@ def test_positions_ask_for_the_sentence_of_each_place_and_the_place_of_each_sent
             total = total - torch.log(rows[place].softmax(0)[sentence])
             total = total - torch.log(rows[:, sentence].softmax(0)[place])
     torch.testing.assert_close(model.loss(states, graph, Gold.of(orders)), total / len(sizes), check_dtype=False)
+
+
+def slow_attention(attention: Any, rows: Tensor, over: Tensor) -> Tensor:
+    """One head and one query at a time."""
+    keys, values = attention.key_value(over).chunk(2, 1)
+    heard = []
+    for query in attention.query(rows):
+        parts = []
+        for q, k, v in zip(*(part.chunk(attention.heads, -1) for part in (query, keys, values)), strict=True):
+            parts.append((k @ q / len(q) ** 0.5).softmax(0) @ v)
+        heard.append(torch.cat(parts))
+    mixed: Tensor = attention.out(torch.stack(heard))
+    return mixed
+
+
+def test_sinusoids_of_all_places_see_each_other_then_the_sentences_and_point() -> None:
+    """NAON's decoder, written out for one document after the other."""
+    model = decoder("positions")
+    parts = paragraphs([5, 2])
+    tables = model.table(*batch(parts))
+    width = model.config.width
+    for part, table in zip(parts, tables, strict=True):
+        rates = [10000 ** (-2 * (number // 2) / width) for number in range(width)]
+        codes = [
+            [(math.cos if number % 2 else math.sin)(place * rates[number]) for number in range(width)]
+            for place in range(len(part))
+        ]
+        rows = model.place(torch.tensor(codes, dtype=torch.float64))
+        sentences = model.read(part.sentences)
+        (block,) = model.places.blocks
+        rows = block.norms[0](rows + slow_attention(block.own, rows, rows))
+        rows = block.norms[1](rows + slow_attention(block.seen, rows, sentences))
+        rows = block.norms[2](rows + block.feed(rows))
+        for place, row in enumerate(rows):
+            for number, sentence in enumerate(part.encoded):
+                score = model.score(torch.tanh(model.query(row) + model.key(sentence)))[0]
+                torch.testing.assert_close(table[place, number], score)
 
 
 def test_missing_topics_are_named() -> None:

@@ -76,6 +76,8 @@ def test_both_directions_agree_after_averaging(name: str) -> None:
     if name == "pairs-antisymmetric":
         logits = model.logits(states, graph)
         torch.testing.assert_close(logits, -logits.transpose(1, 2))
+        one, other = states.sentences[0], states.sentences[3]  # STaCK: W sin(h_i - h_j)
+        torch.testing.assert_close(logits[0, 0, 3], model.pair_score.weight.weight[0] @ torch.sin(one - other))
 
 
 def test_the_loss_asks_about_every_ordered_pair() -> None:

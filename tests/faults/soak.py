@@ -8,6 +8,7 @@ the service every minute. Leaves with 1 where the service failed, or where eithe
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import socket
 import subprocess
@@ -23,6 +24,7 @@ import httpx
 from tests.faults.test_soak import GROWTH
 from tests.fixtures.documents import random_documents
 from tests.fixtures.tiny import save_tiny
+from unshuffle.evaluation.results import commit, versions
 
 ROOT = Path(__file__).parents[2]
 HANDLES = 32
@@ -40,14 +42,13 @@ def handles(process: int) -> int:
     return len(list(Path(f"/proc/{process}/fd").iterdir()))
 
 
-def served(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
-    """The service with a tiny model, and its port."""
+def served(folder: Path, model: str) -> tuple[subprocess.Popen[bytes], int]:
+    """The service, and its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
-    model = save_tiny(folder / "model")
     code = "from unshuffle.cli import main; main()"
-    command = [sys.executable, "-c", code, "serve", "--model", str(model), "--port", str(port)]
+    command = [sys.executable, "-c", code, "serve", "--model", model, "--port", str(port)]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
     for _ in range(1200):
@@ -98,16 +99,17 @@ def fuzzing(port: int, seconds: float) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def soaked(minutes: float, seed: int, folder: Path) -> int:
+def soaked(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
     """Runs the load and prints what became of it."""
     draw = random.Random(seed)
     texts = [list(document.sentences) for document in random_documents(60, sentences=(2, 9), seed=seed)]
-    process, port = served(folder)
+    process, port = served(folder, str(save_tiny(folder / "model")))
     counts: Counter[str] = Counter()
     began = shown = time.monotonic()
     warm: tuple[int, int] | None = None
     fuzzer: subprocess.Popen[bytes] | None = None
-    broken = ""
+    broken = tested = ""
+    rows: list[dict[str, float]] = []
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
             while (now := time.monotonic()) - began < minutes * 60:
@@ -120,6 +122,8 @@ def soaked(minutes: float, seed: int, folder: Path) -> int:
                     shown = now
                     found = memory(process.pid), handles(process.pid)
                     warm = warm or found
+                    minute = round((now - began) / 60, 1)
+                    rows.append({"minute": minute, "megabytes": found[0] >> 20, "handles": found[1]})
                     print(f"  minute {(now - began) / 60:4.1f}: {found[0] >> 20} MB, {found[1]} handles", flush=True)
             if fuzzer is not None:
                 said = fuzzer.communicate(timeout=120)[0].decode(errors="replace")
@@ -130,7 +134,7 @@ def soaked(minutes: float, seed: int, folder: Path) -> int:
         last = memory(process.pid), handles(process.pid)
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=60)
     warm = warm or last
     print(f"  {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}")
     print(f"  after warming up {warm[0] >> 20} MB and {warm[1]} handles, at the end {last[0] >> 20} MB and {last[1]}")
@@ -140,9 +144,10 @@ def soaked(minutes: float, seed: int, folder: Path) -> int:
         "handles grew" if last[1] - warm[1] > HANDLES else "",
         f"schemathesis found: {broken[-1500:]}" if broken else "",
     ]
-    for fault in filter(None, faults):
+    found_faults = [fault for fault in faults if fault]
+    for fault in found_faults:
         print(f"  {fault}")
-    return 1 if any(faults) else 0
+    return {"answers": dict(counts), "rows": rows, "schemathesis": tested, "faults": found_faults}
 
 
 def main() -> int:
@@ -150,9 +155,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--results", type=Path, help="JSON file for what was seen")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        return soaked(chosen.minutes, chosen.seed, Path(folder))
+        found = soaked(chosen.minutes, chosen.seed, Path(folder))
+    if chosen.results:
+        about = {
+            "command": " ".join(["python", "-m", "tests.faults.soak", *sys.argv[1:]]),
+            "commit": commit(),
+            "versions": versions(),
+            "seed": chosen.seed,
+            "minutes": chosen.minutes,
+        }
+        chosen.results.parent.mkdir(parents=True, exist_ok=True)
+        chosen.results.write_text(json.dumps(about | found, indent=2) + "\n", encoding="utf-8")
+    return 1 if found["faults"] else 0
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.faults.mutation import inputs
 from tests.faults.targets import TARGETS, seeds
+from unshuffle.errors import ConfigError
 
 EXAMPLES = 60
 
@@ -36,3 +37,9 @@ def test_only_errors_of_one_line_come_out(name: str, record_property: Callable[[
 def test_the_sound_inputs_pass(name: str) -> None:
     for data in seeds(name):
         TARGETS[name](data)
+
+
+def test_a_message_is_one_short_line_whatever_it_quotes() -> None:
+    message = str(ConfigError("model: its name is '" + "evil\n" * 100_000 + "'. Use another."))
+    assert len(message) <= 1_000 and "\n" not in message
+    assert message.startswith("model: its name") and message.endswith("Use another.")

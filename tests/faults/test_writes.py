@@ -1,6 +1,8 @@
 """Each write fails once: what was there is whole, nothing temporary is left, and the next attempt ends as planned."""
 
+import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -121,6 +123,42 @@ def test_a_checkpoint_is_the_old_one_or_the_new_one(tmp_path: Path, record_prope
         assert not list((tmp_path / "stage").glob(".*"))
     assert faults >= 8
     record_property("faults", faults)
+
+
+def killed(write: Callable[[], object], number: int) -> bool:
+    """Whether a process of its own that writes is gone at this step; it cannot tidy up after itself."""
+    process = os.fork()
+    if not process:
+        with counted_writes(number, deadly=True):
+            write()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("storage", ["float32", "int8"])
+@pytest.mark.parametrize("parts", ["plain", "words and topics"])
+def test_a_process_killed_while_it_saves_leaves_the_old_model_or_the_new_one(
+    tmp_path: Path, storage: Any, parts: str, record_property: Record
+) -> None:
+    old, new = (made(seed, parts) for seed in (1, 2))
+    save_model(new, tmp_path / "wished", storage=storage)
+    wished, folder, kills = contents(tmp_path / "wished"), tmp_path / "out", 0
+    save_model(old, folder, storage=storage)
+    before = contents(folder)
+    while killed(lambda: save_model(new, folder, storage=storage), kills + 1):
+        kills += 1
+        found = {name: content for name, content in contents(folder).items() if name in wished}
+        assert all(content in (before[name], wished[name]) for name, content in found.items())
+        try:
+            load_model(str(folder))
+        except UnshuffleError as error:
+            assert "\n" not in str(error)
+        else:
+            one = before if found["model.safetensors"] == before["model.safetensors"] else wished
+            assert found["config.json"] == one["config.json"]
+    assert load_model(str(folder)).name == new.name
+    assert {name: contents(folder)[name] for name in wished} == wished and kills >= 15
+    record_property("kills", kills)
 
 
 @pytest.mark.slow

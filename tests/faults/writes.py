@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -34,11 +35,16 @@ class Writes:
 
 
 @contextmanager
-def counted_writes(failing: int | None = None) -> Iterator[Writes]:
-    """Counts the steps of all writing; the step of number `failing`, from 1, writes half of its data and fails."""
+def counted_writes(failing: int | None = None, *, deadly: bool = False) -> Iterator[Writes]:
+    """Counts the steps of all writing; the step of number `failing`, from 1, writes half of its data and fails.
+
+    `deadly`: it does not fail, it kills the process.
+    """
     writes = Writes(failing)
 
     def full() -> OSError:
+        if deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def before(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ from unshuffle.refine.classifier import PairClassifier, normalised
 from unshuffle.refine.contracts import Refined
 from unshuffle.refine.iterative import Refiner
 from unshuffle.system.folder import Model
+from unshuffle.training.classifiers import LIMITS, pair_accuracy, shuffled_batches, tune
 
 DOCUMENTS = random_documents(12, sentences=(1, 7), seed=3)
 
@@ -176,3 +177,31 @@ def test_a_shared_encoder_is_read_from_the_ordering_model(tmp_path: Path) -> Non
         torch.testing.assert_close(read.refined.weights, refiner(batch, encoded).weights)
         with pytest.raises(ValueError, match="vectors"):
             refiner(batch)
+
+
+def test_temperature_and_rounds_are_chosen_on_validation_and_kept_with_the_weights(tmp_path: Path) -> None:
+    model = model_of(tmp_path, "refiner.tuned=true")
+    refiner = refiner_of(model)
+    items = [model.preparer.item(document) for document in DOCUMENTS]
+    with torch.inference_mode():
+        tune(refiner, items, 3)
+    temperature, rounds = refiner.chosen.tolist()
+    assert temperature == pytest.approx(3.0)  # opinions of an untrained network, made strong: the softest is best
+    batches = shuffled_batches(items, 3)
+    found = {}
+    for limit in LIMITS:
+        refiner.tune(temperature, limit)
+        with torch.inference_mode():
+            found[limit] = pair_accuracy(batches, refiner, lambda batch: refiner(batch).predicted)
+    best = max(found.values())
+    assert (None if rounds < 0 else int(rounds)) == next(limit for limit in LIMITS if found[limit] == best)
+    assert "refiner.chosen" in model.network.state_dict()
+
+
+def test_a_temperature_softens_what_thresholds_look_at(tmp_path: Path) -> None:
+    refiner = refiner_of(model_of(tmp_path, "refiner.tuned=true"))
+    sure = torch.tensor([0.9, 0.3, 0.5])
+    torch.testing.assert_close(refiner.tempered(sure), sure)
+    refiner.tune(2.0, 0)
+    torch.testing.assert_close(refiner.tempered(sure), (torch.logit(sure) / 2).sigmoid())
+    assert refiner.rounds == 0

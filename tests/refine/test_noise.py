@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unshuffle.refine.noise import corrupt
+from unshuffle.refine.noise import corrupt, degraded
 
 
 def drawn(
@@ -45,3 +45,19 @@ def test_turning_the_truth_turns_the_weights() -> None:
         for given in (truth, 1 - truth)
     )
     torch.testing.assert_close(one, 1 - other)
+
+
+def test_a_degraded_weight_is_right_as_often_as_it_says() -> None:
+    documents, pairs = 400, 500
+    truth = (torch.rand(documents * pairs, generator=torch.Generator().manual_seed(1)) < 0.5).float()
+    document = torch.arange(documents).repeat_interleave(pairs)
+    weights = degraded(truth, document, documents, torch.Generator().manual_seed(2))
+    assert torch.equal(weights, degraded(truth, document, documents, torch.Generator().manual_seed(2)))
+    for low in (0.5, 0.6, 0.7, 0.8, 0.9):
+        said = ((weights - 0.5).abs() + 0.5 > low) & ((weights - 0.5).abs() + 0.5 <= low + 0.1) & (weights != 0.5)
+        right = (weights[said] > 0.5) == (truth[said] > 0.5)
+        assert float(right.float().mean()) == pytest.approx(low + 0.05, abs=0.02)
+    by_document = weights.view(documents, pairs)
+    assert all(len(((row - 0.5).abs() + 0.5).unique()) <= 3 for row in by_document)  # one reliability each, and 0.5
+    asked = (by_document != 0.5).float().mean(1)
+    assert 0.4 < float((asked == 1).float().mean()) < 0.6 and float(asked.min()) < 0.05

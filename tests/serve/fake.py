@@ -58,6 +58,10 @@ class FakeOrderer:
     def card(self) -> dict[str, Any]:
         return {"system": "fake", "trained_on": "nothing"}
 
+    def pieces(self, sentences: Sequence[str]) -> list[int]:
+        """A word, and each sign in it, is a piece."""
+        return [len(re.findall(r"\w+|[^\w\s]", sentence)) for sentence in sentences]
+
     def order_many(
         self,
         documents: Iterable[Document | Sequence[str]],

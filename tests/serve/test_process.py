@@ -88,7 +88,7 @@ def test_a_request_that_takes_too_long_gets_one_line(serve: Serve) -> None:
 
 
 def test_a_body_that_never_ends_is_not_waited_for(serve: Serve) -> None:
-    server = serve(batching={"seconds": 0.4})
+    server = serve(connections={"body_seconds": 0.4})
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as slow:
         slow.sendall(
             b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\n"

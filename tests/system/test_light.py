@@ -12,10 +12,11 @@ from safetensors.numpy import load_file, save_file
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError
-from unshuffle.light import bert, encoder
+from unshuffle.light import bert, encoder, future_history
 from unshuffle.rank.constraints import Constraints
 from unshuffle.storage.files import Storage, read_json, write_json
 from unshuffle.system.folder import save_model
+from unshuffle.system.loading import export
 from unshuffle.system.orderer import Orderer
 
 SET = (
@@ -46,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Storage],
     return make
 
 
-def both(folder: Path) -> tuple[Orderer, Orderer]:
+def both(folder: Path | str) -> tuple[Orderer, Orderer]:
     light, torch = (Orderer.from_pretrained(folder, runtime=name) for name in ("light", "torch"))
     return light, torch
 
@@ -62,6 +63,16 @@ def test_both_runtimes_find_the_same_orders(
         assert one.n_best[0].log_probability == pytest.approx(other.n_best[0].log_probability, abs=1e-4)
         assert [pair.probability for pair in one.pairs] == pytest.approx(
             [pair.probability for pair in other.pairs], abs=1e-4
+        )
+
+
+def test_the_shipped_model_orders_hundreds_of_documents_alike_on_both_runtimes() -> None:
+    documents = random_documents(300, sentences=(2, 6), seed=62)
+    light, torch = both("default")
+    for one, other in zip(light.order_many(documents), torch.order_many(documents), strict=True):
+        assert one.order == other.order
+        assert [found.probability for found in one.n_best] == pytest.approx(
+            [found.probability for found in other.n_best], abs=1e-4
         )
 
 
@@ -91,9 +102,26 @@ def test_a_long_document_is_read_in_blocks_to_the_same_end(
     whole = light.order(DOCUMENTS[7])
     monkeypatch.setattr(encoder, "LONG", 8)
     monkeypatch.setattr(bert, "BLOCK", 5)
+    monkeypatch.setattr(bert, "CHUNK", 7)
     again = light.order(DOCUMENTS[7])
     assert again.order == whole.order
     assert again.n_best[0].log_probability == pytest.approx(whole.n_best[0].log_probability, abs=1e-4)
+
+
+def test_pairs_of_a_long_document_are_computed_when_they_are_asked_for_and_not_all_kept(
+    folder: Callable[[str, Storage], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    light, _ = both(folder("set-fh", "float32"))
+    documents = [document for document in DOCUMENTS if len(document.sentences) > 5]
+    whole = [light.order(document) for document in documents]
+    for name, value in {"LONG": 2, "PORTION": 8, "KEPT_NUMBERS": 1, "KEPT_ROWS": 3}.items():
+        monkeypatch.setattr(future_history, name, value)
+    for one, document in zip(whole, documents, strict=True):
+        other = light.order(document)
+        assert one.order == other.order
+        assert [found.log_probability for found in one.n_best] == pytest.approx(
+            [found.log_probability for found in other.n_best], abs=1e-4
+        )
 
 
 def test_eight_bits_are_near(folder: Callable[[str, Storage], Path]) -> None:
@@ -111,7 +139,9 @@ def test_the_graphs_are_valid(monkeypatch: pytest.MonkeyPatch, folder: Callable[
     onnx = pytest.importorskip("onnx")
     seen: list[bytes] = []
     session = bert._session
-    monkeypatch.setattr(bert, "_session", lambda content, *rest: seen.append(content) or session(content, *rest))
+    monkeypatch.setattr(
+        bert, "_session", lambda content, *rest, **named: seen.append(content) or session(content, *rest, **named)
+    )
     Orderer.from_pretrained(folder("set-fh", "int8"), runtime="light", precision="int8")
     assert len(seen) == 2
     for content in seen:
@@ -125,6 +155,26 @@ def test_systems_that_need_torch_are_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="sentence encoder is of kind 'bilstm'"):
         Orderer.from_pretrained(tmp_path / "model", runtime="light")
     assert Orderer.from_pretrained(tmp_path / "model").model.network is not None
+
+
+def test_an_exported_model_is_small_and_orders_as_before(
+    tmp_path: Path, folder: Callable[[str, Storage], Path]
+) -> None:
+    source = folder("set-fh", "float32")
+    written = export(str(source), tmp_path / "small")
+    size, before = ((path / "model.safetensors").stat().st_size for path in (written, source))
+    assert size < 0.6 * before
+    whole, small = (Orderer.from_pretrained(path, runtime="light") for path in (source, written))
+    for one, other in zip(whole.order_many(DOCUMENTS), small.order_many(DOCUMENTS), strict=True):
+        assert one.n_best[0].log_probability == pytest.approx(other.n_best[0].log_probability, abs=0.05)
+
+
+def test_a_system_that_cannot_be_exported_says_so_in_one_line(tmp_path: Path) -> None:
+    save_model(tiny_model("se-grn", tmp_path), tmp_path / "model")
+    with pytest.raises(ConfigError, match=r"kind 'bilstm', so only torch can run it\. Export") as said:
+        export(str(tmp_path / "model"), tmp_path / "small")
+    assert "\n" not in str(said.value)
+    assert not (tmp_path / "small").exists()
 
 
 @pytest.mark.parametrize("damage", ["missing", "misshapen", "foreign", "scale"])

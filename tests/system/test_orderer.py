@@ -1,7 +1,8 @@
 """Sentences in any order in, an order out, whatever the sentences are."""
 
+import json
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from tests.fixtures.documents import NOUNS, random_documents, stories
 from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.rank.constraints import Constraints
+from unshuffle.system.calibration import Calibration
 from unshuffle.system.folder import Model
 from unshuffle.system.options import OrderOptions
 from unshuffle.system.orderer import Orderer
+from unshuffle.text import everyday
 from unshuffle.text.document import Document
 from unshuffle.text.parsing.mentions import DEFAULT_PARSER, load_parser
 
@@ -242,3 +245,36 @@ def test_equal_sentences_keep_their_input_order(orderer: Orderer) -> None:
         for text in set(given):
             numbers = [number for number in order if given[number] == text]
             assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize("calibrated", [False, True])
+def test_an_order_has_the_same_confidence_whatever_beam_found_it(model: Model, calibrated: bool) -> None:
+    orderer = Orderer(model, calibrated=False)
+    if calibrated:
+        orderer.calibration = Calibration(intercept=0.1, agreement=0.8, choice=0.3, length=-0.2, distance=0.5)
+    compared = 0
+    for document in random_documents(20, sentences=(4, 9), seed=77):
+        usual = orderer.order(document, n_best=1)
+        for beam in (1, 2, 5, 16, 64):
+            found = orderer.order(document, beam=beam, n_best=1)
+            if found.order == usual.order:
+                assert found.confidence == pytest.approx(usual.confidence, abs=1e-6)
+                one, other = ([pair.probability for pair in each.pairs] for each in (found, usual))
+                assert one == pytest.approx(other, abs=1e-5)
+                compared += 1
+    assert compared >= 20
+
+
+def test_the_shipped_model_is_as_sure_of_an_order_at_every_beam() -> None:
+    orderer, swings = Orderer.from_pretrained(threads=1), []
+    for document in islice(everyday.load("test"), 12):
+        usual, greedy, wide = (orderer.order(document, beam=beam, n_best=1) for beam in (8, 1, 64))
+        swings += [abs(one.confidence - usual.confidence) for one in (greedy, wide) if one.order == usual.order]
+    assert len(swings) >= 12 and max(swings) < 1e-6
+
+
+def test_200_sentences_have_log_probabilities(orderer: Orderer) -> None:
+    found = orderer.order(LONG[:200], n_best=2)
+    assert all(-2_000 < one.log_probability < -1 for one in found.n_best)
+    assert json.loads(json.dumps(found.to_json()))["log_probability"] == found.log_probability
+    assert -5_000 < orderer.coherence(LONG[:200]).log_probability < -1

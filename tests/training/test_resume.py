@@ -3,6 +3,7 @@
 import multiprocessing
 import random
 import signal
+from collections.abc import Callable
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def model_bytes(out: Path) -> bytes:
 
 @pytest.mark.parametrize("system", ["irse-grn"])
 def test_a_training_killed_again_and_again_ends_with_the_same_weights(
-    processes: BaseContext, tmp_path: Path, system: str
+    processes: BaseContext, tmp_path: Path, system: str, record_property: Callable[[str, object], None]
 ) -> None:
     assert run(processes, tmp_path, tmp_path / "whole", system=system) == 0
     draw = random.Random(7)
@@ -55,6 +56,7 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(
     assert killed >= 5 and stages == {"initial", "iterative", "ordering"}
     assert model_bytes(tmp_path / "cut") == model_bytes(tmp_path / "whole")
     assert load_model(str(tmp_path / "cut")).name == system
+    record_property("kills", killed)
 
 
 def test_a_full_disk_is_one_line_and_costs_nothing_that_was_saved(processes: BaseContext, tmp_path: Path) -> None:

@@ -7,12 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tests.fixtures.documents import random_documents
+from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError
 from unshuffle.evaluation.predict import figures
 from unshuffle.evaluation.results import plain, read_predictions
 from unshuffle.text.document import Document
+from unshuffle_research.experiments.oracle import weighed
 from unshuffle_research.experiments.run import EXPERIMENTS
 from unshuffle_research.experiments.settings import experiment_names, load_settings
 
@@ -26,6 +30,8 @@ CHOSEN: dict[str, dict[str, Any]] = {
     "ablation": {"systems": ["full", "one-round", "no-iterative", "no-cross-fitting", "bucketed-gate"]},
     "cost": {"systems": PAIR},
     "density": {},
+    "controls": {"systems": ["irse-grn-tuned", "irse-grn-unrefined-fh"]},
+    "oracle": {},
 }
 
 
@@ -162,3 +168,31 @@ def test_summaries_are_put_in_order(run: Run, tmp_path: Path) -> None:
     assert [row[0] for row in rows] == ["as written", "shuffled", "SE-GRN"]
     assert "reconstructed" in " ".join(described(path)["notes"])
     assert (out / "summaries" / "se-grn-nips-tales-1.orders.jsonl.gz").is_file()
+
+
+def test_weights_of_a_known_reliability_are_right_as_often_as_that(model_items: list[Any]) -> None:
+    for reliability in (0.5, 0.75, 1.0):
+        right = pairs = 0
+        for item in weighed(model_items, reliability, 1):
+            first, second = item.graph.pairs
+            weights = item.graph.weights
+            sure = min(reliability, 0.99)
+            assert np.isclose(weights, sure).sum() + np.isclose(weights, 1 - sure).sum() >= len(weights)
+            right += int(((weights > 0.5) == (first < second)).sum())
+            pairs += len(first)
+        if reliability > 0.5:
+            assert abs(right / pairs - reliability) < 0.04
+
+
+@pytest.fixture(scope="module")
+def model_items(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    model = tiny_model("irse-grn-unrefined", tmp_path_factory.mktemp("oracle"))
+    return list(model.preparer.items(random_documents(200, sentences=(5, 8), seed=3)))
+
+
+def test_a_row_trained_in_another_precision_is_another_model(run: Run, tiny: list[str]) -> None:
+    out, _, trained = run("main", systems=["se-grn"], changes=[*tiny, "se-grn:precision=bf16"])
+    assert trained == ["ordering"]
+    assert described(out / "main" / "se-grn-nips-1.json")["precision"] == "bf16"
+    with pytest.raises(ConfigError, match="precision=16"):
+        run("main", systems=["se-grn"], changes=[*tiny, "precision=16"])

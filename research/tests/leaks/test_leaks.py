@@ -2,7 +2,6 @@
 
 import copy
 import json
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from tests.fixtures.corpora import tiny_settings, write_corpus
 from tests.fixtures.documents import random_documents
@@ -21,12 +21,14 @@ from unshuffle.metrics.orders import tau
 from unshuffle.refine.classifier import normalised
 from unshuffle.refine.iterative import Refiner
 from unshuffle.system.folder import save_model
-from unshuffle.training import stages
-from unshuffle.training.classifiers import IterativeStage, with_weights
+from unshuffle.training import classifiers, stages
+from unshuffle.training.classifiers import IterativeStage, pair_truth, with_weights
+from unshuffle.training.loop import draw
 from unshuffle_research.leaks import train as leaked_training
 from unshuffle_research.leaks.direction import Case, refined
 from unshuffle_research.leaks.sort import coin_flips, indexed_sort, sorted_as
 from unshuffle_research.leaks.study import study
+from unshuffle_research.leaks.trained import Trained, measure
 
 
 @pytest.fixture(scope="module")
@@ -106,23 +108,58 @@ def test_the_study_writes_its_tables(model, tmp_path: Path) -> None:  # noqa: AN
 def test_a_training_with_the_leak_chooses_and_teaches_by_told_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data, tiny = write_corpus(tmp_path), tiny_settings(tmp_path)
+    data, tiny = write_corpus(tmp_path), tuple(tiny_settings(tmp_path))
     asked: list[str] = []
     score, weights = leaked_training.told_score, leaked_training.told_weights
     monkeypatch.setattr(leaked_training, "told_score", lambda stage: asked.append("score") or score(stage))
     monkeypatch.setattr(leaked_training, "told_weights", lambda *given: asked.append("weights") or weights(*given))
-    honest = IterativeStage.score, stages.with_weights
-    trained: list[str] = []
-    given = {"changes": tiny, "report": lambda progress: trained.append(progress.stage)}
-    leaked_training.train_told(f"nips={data}", tmp_path / "told", tmp_path / "runs", **given)
-    assert {"score", "weights"} == set(asked) and asked.count("weights") == 3  # two folds, and the validation documents
-    assert "initial-all" in trained
-    assert (IterativeStage.score, stages.with_weights) == honest
-    shutil.copytree(tmp_path / "told" / "stages", tmp_path / "runs" / "stages" / "nips")
-    trained.clear()
-    leaked_training.train_told(f"nips={data}", tmp_path / "again", tmp_path / "runs", **given)
-    assert "iterative-all" in trained and "initial-all" not in trained
-    assert (tmp_path / "again" / "config.json").is_file()
+    honest = IterativeStage.score, stages.with_weights, classifiers.training_weights
+    jobs = [
+        leaked_training.Told(changes=tiny),
+        leaked_training.Told("irse-grn", 1, "released", (*tiny, "training.folds=1", "training.classifier_epochs=2")),
+        leaked_training.Told("irse-grn-fh", 1, "released", (*tiny, "training.folds=1", "training.classifier_epochs=2")),
+    ]
+    trained: list[list[str]] = []
+    for job in jobs:
+        asked.clear()
+        trained.append([])
+        leaked_training.train_told(
+            f"nips={data}",
+            tmp_path / "told" / job.name,
+            tmp_path / "runs",
+            job=job,
+            report=lambda progress: trained[-1].append(progress.stage),
+        )
+        # Two folds, or all documents at once; and the validation documents.
+        assert asked.count("weights") == (3 if job.recipe == "paper" else 2)
+        assert (IterativeStage.score, stages.with_weights, classifiers.training_weights) == honest
+    assert "iterative-all" in trained[1] and "iterative-all" not in trained[2]  # the second decoder takes them over
+    found = [Trained(job.system, job.seed, job.recipe, tmp_path / "told" / job.name) for job in jobs]
+    assert [len(one.checkpoints) for one in found[1:]] == [2, 2]
+    out = tmp_path / "results" / "leaks-trained"
+    path = measure(found, f"nips={data}", out, tmp_path / "runs" / "parses", beam=2)
+    sheet = json.loads(path.read_text(encoding="utf-8"))
+    assert len(sheet["tables"][1]["rows"]) == 6 and (out / "nips-checkpoints.svg").is_file()
+    run = json.loads((out / "released-irse-grn-fh-nips-1.json").read_text(encoding="utf-8"))
+    assert {"command", "commit", "versions", "minutes", "stages", "orders"} <= run.keys()
+    assert all({"honest", "told", "yes"} <= point.keys() for point in run["checkpoints"])
+
+
+def test_the_released_recipe_hides_a_few_pairs_and_makes_none_wrong(model) -> None:  # noqa: ANN001
+    items = list(model.preparer.items(random_documents(300, sentences=(5, 8), seed=6)))
+    hidden = pairs = 0
+    for number in range(20):
+        drawn = draw(items, range(300), number)
+        batch, gold = drawn.collated(torch.device("cpu"))
+        truth = pair_truth(batch, gold)
+        found, count = leaked_training.released_weights(model.network.refiner, drawn, truth, 0.2, lambda: Tensor())
+        first, second = batch.graph.pairs
+        late = torch.where(truth > 0.5, first > second, second > first)
+        assert late[found.changed].all() and int(found.changed.sum()) == count
+        assert (found.weights[found.changed] == 0.5).all()
+        torch.testing.assert_close(found.weights[~found.changed], torch.where(truth > 0.5, 0.99, 0.01)[~found.changed])
+        hidden, pairs = hidden + count, pairs + len(truth)
+    assert 0.026 < hidden / pairs < 0.053
 
 
 @torch.inference_mode()

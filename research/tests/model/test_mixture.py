@@ -104,6 +104,8 @@ def test_credits_name_the_texts_that_were_used(data: Path, tmp_path: Path) -> No
     more = replace(mixture(), sources=mixture().sources[:1])
     assert write_credits(recipe(more), data, [2], tmp_path / "again.tsv.gz") == 30
     assert write_credits(recipe(more, mixture()), data, [1], tmp_path / "again.tsv.gz") == count  # none twice
+    earlier = [tmp_path / "credits.tsv.gz"]
+    assert write_credits(recipe(more), data, [2], tmp_path / "all.tsv.gz", before=earlier) == count
     assert len(rows) == count == len(named) == 35
     assert named == {("short", id) for id in SHORT} | {("long", id) for id in LONG}
 

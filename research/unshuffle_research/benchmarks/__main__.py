@@ -10,7 +10,19 @@ from pathlib import Path
 from unshuffle_research import RESULTS
 from unshuffle_research.benchmarks.settings import Settings
 
-NAMES = ("training", "inference", "beams", "refinement", "scaling", "cold_start", "shipped", "memory")
+NAMES = (
+    "training",
+    "training_bf16",
+    "inference",
+    "beams",
+    "refinement",
+    "scaling",
+    "cold_start",
+    "shipped",
+    "long",
+    "precision",
+    "memory",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,11 +33,12 @@ def main(arguments: list[str] | None = None) -> int:
     options.add_argument("--out", type=Path, default=RESULTS / "benchmarks", help="where the JSON goes")
     options.add_argument("--model", default="", help="folder of a trained model to decode with")
     options.add_argument("--documents", default="", help="validation documents, for the choice of the default beam")
+    options.add_argument("--data", default="", help="folder of real texts, for shipped, long and precision")
     given = options.parse_args(arguments)
     unknown = [name for name in given.names if name not in NAMES]
     if unknown:
         options.error(f"there is no benchmark '{unknown[0]}'; known: {', '.join(NAMES)}")
-    settings = Settings(quick=given.quick, model=given.model, documents=given.documents)
+    settings = Settings(quick=given.quick, model=given.model, documents=given.documents, data=given.data)
     failed = False
     for name in given.names or NAMES:
         report = import_module(f"unshuffle_research.benchmarks.{name}").run(settings)

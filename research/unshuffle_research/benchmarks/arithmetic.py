@@ -13,6 +13,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from unshuffle.graph.prepare import Item
 from unshuffle.system.config import SystemConfig
+from unshuffle.system.contracts import OrderingModel
+from unshuffle.text.document import Document
 
 
 def forward_flops(config: SystemConfig, items: Sequence[Item]) -> float:
@@ -131,3 +133,17 @@ def _classifier(config: SystemConfig, items: Sequence[Item]) -> Tensor:
     directed = 2 * sum(item.graph.pairs.shape[1] for item in items)
     hidden = refiner.head_width or width
     return _layer(_layer(_layer(_tied(state, directed, 2 * width), hidden), hidden), 1)
+
+
+def encoder_flops(model: OrderingModel, documents: Sequence[Document]) -> float:
+    """Reading documents with a BERT whose upper layers read all sentences together, nothing padded."""
+    encoder = model.description()["system"]["sentence_encoder"]
+    shape = encoder["architecture"]
+    width, inner, layers = shape["hidden_size"], shape["intermediate_size"], shape["num_hidden_layers"]
+    alone = encoder.get("alone", layers)
+    total = 0.0
+    for document in documents:
+        lengths = [len(sentence.ids) for sentence in model.preparer.tokenizer.encode(document.sentences)]
+        squares = alone * sum(length**2 for length in lengths) + (layers - alone) * sum(lengths) ** 2
+        total += 2 * sum(lengths) * layers * (4 * width**2 + 2 * width * inner) + 4 * width * squares
+    return total

@@ -40,9 +40,9 @@ class ConstantOrderer(Orderer):
     """Gives every document back as it came: readers, queue and writer without parser and network."""
 
     def _order_batch(self, items: list[Item], options: OrderOptions) -> list[Ordering]:
+        found = [Found((tuple(range(item.graph.sentences)),), (0.0,)) for item in items]
         return [
-            assembled(item, Found((tuple(range(item.graph.sentences)),), (0.0,)), (), n_best=1, calibration=None)
-            for item in items
+            assembled(item, one, one, (), n_best=1, calibration=None) for item, one in zip(items, found, strict=True)
         ]
 
 

@@ -15,3 +15,5 @@ class Settings:
     """Folder of a trained model to decode with; empty takes random weights, made as sure as trained ones."""
     documents: str = ""
     """File of validation documents in their true order, for the choice of the default beam."""
+    data: str = ""
+    """Folder of real texts; without it texts are made up, and tau is left out."""

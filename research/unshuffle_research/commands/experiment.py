@@ -12,7 +12,10 @@ from unshuffle_research import RESULTS
 
 def experiment(
     name: Annotated[
-        str, typer.Argument(help="main, pairwise, length, head-tail, ablation, summaries, cost or density.")
+        str,
+        typer.Argument(
+            help="main, controls, pairwise, length, head-tail, ablation, oracle, summaries, cost or density."
+        ),
     ],
     data: Annotated[list[str], typer.Option(help="NAME=FOLDER with train, valid and test files; repeatable.")],
     out: Annotated[

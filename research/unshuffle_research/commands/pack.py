@@ -20,6 +20,9 @@ def pack(
     recipe: Annotated[str | None, typer.Option(help="The recipe it was trained by, to write its credits.")] = None,
     change: Annotated[list[str] | None, typer.Option("--set", help="Changes the recipe was run with.")] = None,
     data: Annotated[Path | None, typer.Option(help="The recipe's data folder.")] = None,
+    before: Annotated[
+        list[Path] | None, typer.Option(help="Credits of a model that the training began with; repeatable.")
+    ] = None,
     seed: Annotated[list[int] | None, typer.Option(help="A seed the recipe was run with; repeatable.")] = None,
 ) -> None:
     """Write a model folder again: smaller weights, this package's parser, card and credits."""
@@ -39,5 +42,5 @@ def pack(
     if recipe is not None:
         if data is None:
             raise ConfigError("pack: credits need the texts. Say --data FOLDER.")
-        count = write_credits(load_recipe(recipe, change or []), data, seed or [1], out / CREDITS)
+        count = write_credits(load_recipe(recipe, change or []), data, seed or [1], out / CREDITS, before=before or [])
         typer.echo(f"{count} texts credited")

@@ -49,7 +49,7 @@ class Bench:
         return [
             Plan(
                 variant.name,
-                base,
+                variant.system or base,
                 dataset,
                 seed,
                 (*changes_of(variant.name, self.changes), *variant.changes),

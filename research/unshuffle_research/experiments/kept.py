@@ -70,4 +70,4 @@ def _fingerprint(said: dict[str, Any]) -> str:
         training: TrainingConfig = validated("training", TrainingConfig, said["config"]["training"])
     except ConfigError:  # options that are there no more
         return ""
-    return fingerprint(config, training, said["data_hash"], said["seed"])
+    return fingerprint(config, training, said["data_hash"], said["seed"], said.get("precision", "32"))

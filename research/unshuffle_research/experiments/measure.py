@@ -75,6 +75,7 @@ def about(trained: Trained) -> dict[str, Any]:
         "documents": plan.dataset.sizes,
         "data_hash": plan.dataset.splits.hash,
         "seed": plan.seed,
+        "precision": plan.precision,
         "command": command_line(),
         "commit": commit(),
         "trained": trained.made,

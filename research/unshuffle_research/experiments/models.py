@@ -143,6 +143,7 @@ class Models:
             resume=True,
             stages=self.folder / "stages" / plan.dataset.name,
             cache=self.folder / "parses",
+            precision=plan.precision,
         )
         train_system(job, self.progress)
         write_json(job.out / MADE, {"command": command_line(), "commit": commit()})

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from unshuffle.errors import ConfigError
+from unshuffle.machine import Precision
 from unshuffle.parts.registry import validated
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json
@@ -31,6 +32,8 @@ from unshuffle_research.experiments.datasets.preset import (
 )
 
 OWN_DATA = "the paper's own data"
+PRECISION = "precision="
+"""A change that decides how a row computes in training, not what it is made of."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,16 @@ class Plan:
 
     @property
     def _all_changes(self) -> list[str]:
-        return [*self.dataset.preset.changes(load_row(self.system)), *self.changes]
+        own = [change for change in self.changes if not change.startswith(PRECISION)]
+        return [*self.dataset.preset.changes(load_row(self.system)), *own]
+
+    @property
+    def precision(self) -> Precision:
+        """In which it is trained; single unless a change says otherwise."""
+        said = [change.removeprefix(PRECISION) for change in self.changes if change.startswith(PRECISION)]
+        if said and said[-1] not in ("32", "bf16"):
+            raise ConfigError(f"--set {PRECISION}{said[-1]}: there is no such precision. Say 32 or bf16.")
+        return "bf16" if said and said[-1] == "bf16" else "32"
 
     @property
     def label(self) -> str:
@@ -130,7 +142,7 @@ class Plan:
     @cached_property
     def fingerprint(self) -> str:
         """What tells its model from all others."""
-        return fingerprint(self.config, self.training, self.dataset.splits.hash, self.seed)
+        return fingerprint(self.config, self.training, self.dataset.splits.hash, self.seed, self.precision)
 
     @property
     def key(self) -> str:
@@ -141,10 +153,12 @@ class Plan:
         return f"{self.dataset.name}-{self.system}-{self.seed}-{self.fingerprint}"
 
 
-def fingerprint(config: SystemConfig, training: TrainingConfig, data_hash: str, seed: int) -> str:
+def fingerprint(
+    config: SystemConfig, training: TrainingConfig, data_hash: str, seed: int, precision: str = "32"
+) -> str:
     """A hash of all that decides a model but the time it may take."""
     timeless = asdict(replace(training, minutes=0, classifier_minutes=0, checkpoint_minutes=1))
-    decides = [config.write(), timeless, data_hash, seed]
+    decides = [config.write(), timeless, data_hash, seed, *([precision] if precision != "32" else [])]
     return hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).hexdigest()[:10]
 
 

@@ -20,6 +20,7 @@ from unshuffle_research.experiments.kept import Results
 from unshuffle_research.experiments.length import length
 from unshuffle_research.experiments.main import main
 from unshuffle_research.experiments.models import Models
+from unshuffle_research.experiments.oracle import oracle
 from unshuffle_research.experiments.page import write_page
 from unshuffle_research.experiments.pairwise import pairwise
 from unshuffle_research.experiments.plan import open_dataset
@@ -37,6 +38,8 @@ EXPERIMENTS: dict[str, Callable[[Bench], Iterator[Sheet]]] = {
     "summaries": summaries,
     "cost": cost,
     "density": density,
+    "controls": main,
+    "oracle": oracle,
 }
 
 

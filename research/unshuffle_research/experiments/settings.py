@@ -23,6 +23,8 @@ class Variant:
     name: str
     title: str
     changes: tuple[str, ...] = ()
+    system: str = ""
+    """Which system is changed; the experiment's first where none is named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,8 @@ class Settings:
     """Weights of shared entities in the coherence probability."""
     fewest: Annotated[int, Ge(1)] = 20
     """Documents that a point of a curve must rest on; lengths with fewer are joined."""
+    reliabilities: tuple[float, ...] = ()
+    """Shares of link weights that tell the truth."""
     repeats: Annotated[int, Ge(1)] = 3
     """How often a run is timed."""
 

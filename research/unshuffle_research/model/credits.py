@@ -18,10 +18,11 @@ OWN = "everyday/"
 HEADER = "set\tid\tauthor\ttitle\turl\tlicence\n"
 
 
-def write_credits(recipe: Recipe, data: Path, seeds: Sequence[int], file: Path) -> int:
+def write_credits(recipe: Recipe, data: Path, seeds: Sequence[int], file: Path, *, before: Sequence[Path] = ()) -> int:
     """One line per text that any pass has drawn (set, id, author, title, url, licence), packed; how many there are.
 
-    The credits of a set lie beside its texts; the project's own texts need none.
+    The credits of a set lie beside its texts; the project's own texts need none. `before`: credits of models that
+    the training began with, whose lines are taken over.
     """
     used = {
         document.id.rpartition("@")[0] or document.id
@@ -42,6 +43,8 @@ def write_credits(recipe: Recipe, data: Path, seeds: Sequence[int], file: Path) 
         for line in _lines(data / folder / "credits.tsv.gz")
         if line.partition("\t")[0] in used
     ]
+
+    lines = sorted({*lines, *(line for earlier in before for line in _lines(earlier))})
 
     def write(temporary: Path) -> None:
         with gzip.GzipFile(temporary, "wb", mtime=0) as out:

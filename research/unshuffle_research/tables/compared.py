@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.evaluation.results import read_predictions
-from unshuffle.metrics.bootstrap import paired_bootstrap
+from unshuffle.metrics.bootstrap import Comparison, paired_bootstrap
 from unshuffle.metrics.orders import tau
 from unshuffle.seeds import derived
 from unshuffle.system.rows import load_row
@@ -24,7 +24,8 @@ from unshuffle_research.experiments.sheet import spread
 from unshuffle_research.tables.measured import table
 from unshuffle_research.tables.shipped import runs
 
-MAIN = RESULTS / "main"
+MAIN, CONTROLS = RESULTS / "main", RESULTS / "controls"
+Floats = NDArray[np.float64]
 OTHER_SETS = {"acl": "ACL", "arxiv": "arXiv", "roc": "ROCStories", "sind": "SIND"}
 USES = {
     "results are used unseen (indexing, training data)": 0.9,
@@ -34,34 +35,73 @@ USES = {
 """How many pairs should be right on average for each use."""
 
 
+CONTRASTS = (
+    ("encoder", "a transformer in place of word vectors and a BiLSTM", "irse-grn-bert-fh", "irse-grn-fh"),
+    ("encoder", "109 M parameters in place of 22 M, scores", "ranktxnet-base", "ranktxnet"),
+    ("encoder", "109 M parameters in place of 22 M, graph and FHDecoder", "irse-grn-bert-fh-base", "irse-grn-bert-fh"),
+    ("pairs", "every pair read together, in place of every sentence alone", "berson", "ranktxnet"),
+    ("graph", "entities and links in place of self-attention", "se-grn", "attordernet-narrow"),
+    ("graph", "relations between entities", "se-grn-relations", "se-grn"),
+    ("graph", "gated messages in place of sums", "irse-grn-unrefined", "se-grn-relations"),
+    ("refinement", "as the paper has it", "irse-grn", "irse-grn-unrefined"),
+    ("refinement", "temperature and rounds chosen on validation", "irse-grn-tuned", "irse-grn-unrefined"),
+    ("refinement", "under FHDecoder, chosen on validation", "irse-grn-fh-tuned", "irse-grn-unrefined-fh"),
+    ("decoder", "FHDecoder on a graph", "se-grn-fh", "se-grn"),
+    ("decoder", "FHDecoder on a refined graph", "irse-grn-fh", "irse-grn"),
+    ("decoder", "FHDecoder on self-attention, equal widths", "attordernet-fh", "attordernet-narrow"),
+    ("decoder", "a verifier that re-ranks partial orders", "cover", "berson"),
+)
+"""What is asked of, by what, and the two rows that differ in it."""
+
+
+def helps() -> str:
+    """What each component is worth on NIPS: the seeds both rows have, whole documents resampled."""
+    rows = []
+    for of, what, system, baseline in CONTRASTS:
+        pair = [of, what, f"`{system}`", f"`{baseline}`"]
+        sides = [trained(name) for name in (system, baseline)]
+        seeds = sorted(set(sides[0]) & set(sides[1]))
+        if not seeds:
+            rows.append([*pair, "–", "0", "not trained yet"])
+            continue
+        found = _compared(*([side[seed][0] for seed in seeds] for side in sides))
+        cut = any(side[seed][1] for side in sides for seed in seeds)
+        verdict = "helps" if found.lower > 0 else "costs" if found.upper < 0 else "no difference shown"
+        difference = f"{found.difference:+.2f} [{found.lower:+.2f}, {found.upper:+.2f}]"
+        rows.append([*pair, difference, str(len(seeds)), "unfinished\\*" if cut else verdict])
+    return table(["component", "what", "row", "against", "Δτ, 95 % interval", "seeds", ""], rows)
+
+
 def lead(system: str, *baselines: str) -> str:
     """How far a system is ahead of each baseline on NIPS: the seeds both have, whole documents resampled."""
     rows = []
     for baseline in baselines:
-        ours, theirs = by_seed(system), by_seed(baseline)
+        ours, theirs = trained(system), trained(baseline)
         seeds = sorted(set(ours) & set(theirs))
         if not seeds:
             rows.append([f"`{system}`", f"`{baseline}`", "*not trained yet*", "–", "0"])
             continue
-        found = paired_bootstrap(
-            np.mean([ours[seed] for seed in seeds], 0),
-            np.mean([theirs[seed] for seed in seeds], 0),
-            np.random.default_rng(derived(1, "lead", "tau")),
-        )
+        found = _compared([ours[seed][0] for seed in seeds], [theirs[seed][0] for seed in seeds])
         difference = f"{found.difference:+.2f} [{found.lower:+.2f}, {found.upper:+.2f}]"
         rows.append([f"`{system}`", f"`{baseline}`", difference, f"{found.p_value:.2f}", str(len(seeds))])
     return table(["system", "against", "Δτ, 95 % interval", "p", "seeds"], rows)
 
 
-def by_seed(system: str) -> dict[int, NDArray[np.float64]]:
-    """τ of every NIPS test document, the mean of its shuffles, for each seed that a system was trained with."""
+def _compared(ours: Sequence[Floats], theirs: Sequence[Floats]) -> Comparison:
+    means = (np.mean(side, 0) for side in (ours, theirs))
+    return paired_bootstrap(*means, np.random.default_rng(derived(1, "lead", "tau")))
+
+
+def trained(system: str) -> dict[int, tuple[Floats, bool]]:
+    """By seed: τ of every NIPS test document, the mean of its shuffles, and whether a time limit ended the training."""
     found = {}
-    for file in sorted(MAIN.glob(f"{system}-nips-*.json")):
+    for file in sorted(file for folder in (MAIN, CONTROLS) for file in folder.glob(f"{system}-nips-*.json")):
         run = json.loads(file.read_text(encoding="utf-8"))
         if run["system"] == system and run["comparable"]:
             predictions = list(read_predictions(file.with_suffix(".orders.jsonl.gz")))
             values = [100 * tau(one.order, range(len(one.order))) for one in predictions]
-            found[int(run["seed"])] = np.reshape(values, (run["test"]["shuffles"], -1)).mean(0)
+            by_document = np.reshape(values, (run["test"]["shuffles"], -1)).mean(0)
+            found[int(run["seed"])] = (by_document, bool(run["cut_by_time"]))
     return found
 
 

@@ -23,6 +23,7 @@ from unshuffle_research.experiments.sheet import spread
 from unshuffle_research.tables.compared import (
     calibration_errors,
     everyday_splits,
+    helps,
     lead,
     other_sets,
     simple_ways,
@@ -164,6 +165,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "fine-tuned": fine_tuned,
     "parser": parser,
     "lead": lead,
+    "helps": helps,
     "other-sets": other_sets,
     "simple-ways": simple_ways,
     "thresholds": thresholds,
@@ -173,6 +175,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "everyday": everyday_splits,
     "datasets": datasets,
     "leaks": partial(sheets, "leaks"),
+    "leaks-trained": partial(sheets, "leaks-trained"),
     **{f"experiment-{name}": partial(sheets, name) for name in experiment_names()},
 }
 

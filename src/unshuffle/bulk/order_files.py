@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, Unpack, get_args
 
 from unshuffle.bulk.manifest import Done, Layout, begin, drop_other_parts, finished
 from unshuffle.bulk.parts import cut, find_files, stem_of
-from unshuffle.errors import ConfigError
+from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.integrations.rows import ONE_BEST, RowSettings
 from unshuffle.storage.files import write_json
 from unshuffle.system.options import OrderKeywords
@@ -61,8 +62,12 @@ def order_files(
     core unless given; `address` is that of a running Ray cluster. `options` are those of
     `unshuffle.order`.
     """
+    if find_spec("pyarrow") is None:  # workers would find out one by one
+        raise MissingExtra("Bulk work", "parquet")
     if engine not in get_args(Engine):
         raise ConfigError(f"engine '{engine}': there is no such engine. Say local or ray.")
+    if options.get("judge") is not None:
+        raise ConfigError("order-files: its processes share no judge. Use `unshuffle order --judge`, or order_many.")
     count = usable_cores() if workers is None else workers
     if count < 1 or rows_per_part < 1 or longest < 1:
         raise ConfigError("order-files: workers, rows_per_part and longest count from 1. Give larger numbers.")

@@ -11,6 +11,8 @@ from pathlib import Path
 from unshuffle.errors import DataError, MissingExtra
 from unshuffle.text.readers.source import PACKED
 
+LONGEST_NAME = 150
+"""Bytes of a file's name that go into the names of its parts: with what is added no file system's limit is met."""
 LINES, TABLES = (".jsonl", ".ndjson"), (".parquet", ".pq")
 BLOCK = 1 << 20
 
@@ -58,7 +60,8 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
 def stem_of(file: Path) -> str:
     """What the names of a file's parts begin with; the path's hash keeps files of one name in two folders apart."""
     mark = hashlib.blake2b(os.path.abspath(file).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
-    return f"{file.name.split('.')[0] or 'file'}-{mark}"
+    name = file.name.split(".")[0].encode("utf-8", "surrogateescape")[:LONGEST_NAME].decode("utf-8", "ignore")
+    return f"{name or 'file'}-{mark}"
 
 
 def cut(files: Iterable[Path], rows: int) -> Iterator[Part]:
@@ -115,7 +118,7 @@ def _table_places(file: Path, rows: int) -> Iterator[Place]:
     try:
         described = parquet.ParquetFile(file).metadata
         counts = [described.row_group(number).num_rows for number in range(described.num_row_groups)]
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(str(error).splitlines()[0]) from None
     first = 0
     for group, count in enumerate(counts):

@@ -9,7 +9,6 @@ import typer
 
 from unshuffle.bulk.order_files import Engine
 from unshuffle.cli.options import KeepIfUnsure, ModelName, ParserName
-from unshuffle.errors import MissingExtra
 
 
 def order_files(
@@ -28,13 +27,8 @@ def order_files(
     ] = None,
 ) -> None:
     """Put the sentences of every row of large files in order; bad rows go to a table of errors."""
-    from unshuffle.cli.terminal import Pace, spinner
-
-    try:  # at once: in the processes that do the work it would look like a crash
-        import pyarrow  # noqa: F401
-    except ModuleNotFoundError:
-        raise MissingExtra("Bulk work", "parquet") from None
     from unshuffle.bulk.order_files import order_files as run
+    from unshuffle.cli.terminal import Pace, spinner
     from unshuffle.system.options import read_threshold
 
     with spinner("Ordering") as status:

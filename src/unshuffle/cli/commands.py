@@ -28,11 +28,18 @@ PANELS = {
         "graph": "graph:graph",
         "exercise": "exercise:exercise",
     },
-    "Train": {"systems": "systems:systems", "train": "train:train", "fine-tune": "fine_tune:fine_tune"},
+    "Train": {
+        "systems": "systems:systems",
+        "train": "train:train",
+        "fine-tune": "fine_tune:fine_tune",
+        "export": "export:export",
+        "train-judge": "judge:train_judge",
+    },
     "Measure": {
         "evaluate": "evaluate:evaluate",
         "compare": "compare:compare",
         "calibrate": "calibrate:calibrate",
+        "trust-judge": "judge:trust_judge",
     },
     "Serve": {"serve": "serve:serve", "mcp": "mcp:mcp"},
 }
@@ -72,6 +79,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "fine-tune": (
         "unshuffle fine-tune my-texts.jsonl --out my-model",
         "unshuffle fine-tune train.jsonl --valid valid.jsonl --test test.jsonl --out my-model --minutes 30",
+    ),
+    "export": (
+        "unshuffle export my-model --out small-model",
+        "unshuffle export my-model --out small-model --storage float16",
     ),
     "evaluate": (
         "unshuffle evaluate test.jsonl --model my-model",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,9 @@ from unshuffle.cli.options import (
     File,
     Form,
     InputFormat,
+    JudgeCache,
+    JudgeModel,
+    JudgePlace,
     KeepIfUnsure,
     ModelName,
     OutputFile,
@@ -50,6 +54,11 @@ def order(
     sources: Annotated[
         str, typer.Option(metavar="A,A,B", help="Source of each sentence; those of one source keep their input order.")
     ] = "",
+    judge: JudgePlace = "",
+    judge_model: JudgeModel = "",
+    judge_cache: JudgeCache = None,
+    judge_trust: Annotated[Path | None, typer.Option(help="What `unshuffle trust-judge` has written.")] = None,
+    questions: Annotated[int, typer.Option(min=0, help="Pairs of a document that the judge may be asked about.")] = 20,
     device: Device = "cpu",
     form: OutputForm = Form.text,
     out: OutputFile = None,
@@ -58,6 +67,7 @@ def order(
     """Put the sentences of each document in the order that reads best."""
     from unshuffle.cli.reading import CommandInput
     from unshuffle.cli.terminal import counted, to_terminal, write_pieces
+    from unshuffle.judge.opening import judge_of
     from unshuffle.system.options import OrderOptions, read_threshold
 
     options = OrderOptions(
@@ -65,6 +75,8 @@ def order(
         n_best=n_best,
         keep_if_unsure=read_threshold(keep_if_unsure),
         constraints=read_constraints(before or [], fixed or [], sources),
+        judge=judge_of(judge, model=judge_model, cache=judge_cache, trust=judge_trust),
+        questions=questions,
     )
     reading = CommandInput(file, text, input, unit, on_error)
     documents = reading.documents()

@@ -40,7 +40,7 @@ def serve(
     batch: Annotated[int, typer.Option(min=1, help="Documents that the model reads at once.")] = 32,
     window: Annotated[float, typer.Option(min=0, help="Milliseconds for which a request waits for company.")] = 4.0,
     queue: Annotated[int, typer.Option(min=1, help="Documents that may wait before the answer is 503.")] = 256,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time after which a request is given up.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time after which a request is given up.")] = 120.0,
     device: Device = "cpu",
 ) -> None:
     """Serve the page and the HTTP interface until stopped."""

@@ -9,6 +9,7 @@ from unshuffle.decode import (
     scores,
     topical,
     transformer_pointer,
+    verified,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "scores",
     "topical",
     "transformer_pointer",
+    "verified",
 ]

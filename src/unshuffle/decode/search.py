@@ -88,9 +88,12 @@ def select_sentences(table: Tensor, document: Tensor, sentence: Tensor) -> Tenso
     return table.flatten(0, 1).index_select(0, document * table.shape[1] + sentence)
 
 
-def beam_search(memory: TensorMemory[State], sizes: Tensor, search: Search, content: Ints) -> list[Found]:
+def beam_search(
+    memory: TensorMemory[State], sizes: Tensor, search: Search, content: Ints, *, normalised: bool = True
+) -> list[Found]:
     """The best orders of each document; `content`: (documents, longest) ranks by which ties are broken."""
-    return beam.beam_search(ArrayMemory(memory, sizes.device), sizes.cpu().numpy(), search, content)
+    arrays = ArrayMemory(memory, sizes.device)
+    return beam.beam_search(arrays, sizes.cpu().numpy(), search, content, normalised=normalised)
 
 
 class TableMemory:

@@ -15,8 +15,12 @@ from unshuffle.light.weights import Weights
 from unshuffle.search.contracts import Ints
 
 MODEL = "sentence_encoder.pieces.model"
+LARGEST_CHUNK = 65_536
+"""Pieces, with padding, that are read at once; more would only take memory."""
 BIAS_UNIT = 10.0
 """Unit in which the bias of attention between sentences is stored."""
+CELLS = 1024
+"""Cells of a padded table: larger ones leave the processor's cache and gain nothing."""
 LONG = 1024
 """Pieces from which on a sequence is read in blocks: attention over all of it at once grows with the square."""
 SINGLY = ("transformer",)
@@ -40,7 +44,9 @@ class LightEncoder:
         )
         self._weights, self._epsilon = weights, shape.epsilon
         self.width = shape.width
-        self._budget = int(config["chunk_tokens"])
+        chunk = config["chunk_tokens"]  # other runtimes go by it
+        if type(chunk) is not int or not 1 <= chunk <= LARGEST_CHUNK:
+            raise ConfigError(f"sentence_encoder.chunk_tokens: it must be a number from 1 to {LARGEST_CHUNK}.")
         self._pool_first = config.get("pooling") == "first"
         self._norm = (
             weights.floats(f"{MODEL}.embeddings.LayerNorm.weight"),
@@ -63,10 +69,10 @@ class LightEncoder:
         states = self._embedded(np.concatenate(sentences), lengths)
         sentence = np.repeat(np.arange(len(lengths)), lengths)
         if self._lower is not None:
-            states = _through(self._lower, states, lengths, sentence, self._budget)
+            states = _through(self._lower, states, lengths, sentence)
         if self._upper is not None:
             sizes = [sum(map(len, document)) for document in documents]
-            states = _through(self._upper, states, np.array(sizes), sentence, self._budget)
+            states = _through(self._upper, states, np.array(sizes), sentence)
         first = lengths.cumsum() - lengths
         if self._pool_first:
             beginnings: Rows = states[first]
@@ -96,10 +102,10 @@ class PaddedGroup:
     present: NDArray[np.bool_]  # (rows, longest)
 
 
-def _through(layers: BertLayers, states: Rows, lengths: Ints, sentence: Ints, budget: int) -> Rows:
+def _through(layers: BertLayers, states: Rows, lengths: Ints, sentence: Ints) -> Rows:
     """(pieces, width) of sequences with these lengths, end to end -> the same after the layers."""
     found = np.empty_like(states)
-    for group in _groups(lengths, budget):
+    for group in _groups(lengths):
         own = sentence[group.pieces]
         if group.present.shape[1] > LONG:  # alone in its group
             found[group.pieces] = layers.in_blocks(states[group.pieces], own)
@@ -108,7 +114,7 @@ def _through(layers: BertLayers, states: Rows, lengths: Ints, sentence: Ints, bu
     return found
 
 
-def _groups(lengths: Ints, budget: int) -> Iterator[PaddedGroup]:
+def _groups(lengths: Ints) -> Iterator[PaddedGroup]:
     """Sequences of similar length together: a group ends when it is full, or large enough and too uneven."""
     order = np.argsort(lengths, kind="stable")
     start = lengths.cumsum() - lengths
@@ -118,7 +124,7 @@ def _groups(lengths: Ints, budget: int) -> Iterator[PaddedGroup]:
         rows = row - first
         if row < len(by_length):
             uneven = rows * by_length[row] >= 512 and by_length[row] > 1.25 * by_length[first]
-            if not rows or ((rows + 1) * by_length[row] <= budget and by_length[row] <= LONG and not uneven):
+            if not rows or ((rows + 1) * by_length[row] <= CELLS and by_length[row] <= LONG and not uneven):
                 continue
         some = order[first:row]
         present = np.arange(lengths[some].max()) < lengths[some, None]

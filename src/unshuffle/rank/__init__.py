@@ -3,7 +3,6 @@
 from unshuffle.rank.beam import by_beam
 from unshuffle.rank.best import METHODS, Method, rank
 from unshuffle.rank.borda import by_borda
-from unshuffle.rank.comparator import Compare, ComparedRanking, PairRanker
 from unshuffle.rank.constraints import Constraints
 from unshuffle.rank.eades import by_eades
 from unshuffle.rank.kemeny import best_by_kemeny, by_kemeny
@@ -16,11 +15,8 @@ from unshuffle.rank.topological import by_topology
 
 __all__ = [
     "METHODS",
-    "Compare",
-    "ComparedRanking",
     "Constraints",
     "Method",
-    "PairRanker",
     "Ranking",
     "Rules",
     "best_by_kemeny",

@@ -34,6 +34,9 @@ class IterativeConfig:
     """A pair whose probability lies in this band, both ends included, is undecided."""
     rounds: Annotated[int, Ge(0)] | None = None
     """At most this many rounds of the iterative classifier; None goes on until nothing changes."""
+    tuned: bool = False
+    """Whether the temperature of both classifiers and the number of rounds, none among them, are chosen on validation
+    once they are trained; `rounds` is then the most that may be chosen."""
     initial: bool = True
     """Whether the initial classifier speaks first; without it all pairs start undecided."""
     settled: Literal["keep", "snap"] = "keep"
@@ -78,11 +81,31 @@ class Refiner(nn.Module):
 
         self.initial = classifier("initial", encoders[0]) if config.initial else None
         self.iterative = classifier("iterative", encoders[1]) if config.rounds != 0 else None
+        if config.tuned:  # saved with the weights
+            self.register_buffer("chosen", torch.tensor([1.0, -1.0]))  # temperature; rounds, -1 for no limit
+            self.chosen: Tensor
+
+    @property
+    def rounds(self) -> int | None:
+        """At most this many rounds; None for no limit."""
+        if self.config.tuned and float(self.chosen[1]) >= 0:
+            return int(self.chosen[1])
+        return self.config.rounds
+
+    def tune(self, temperature: float, rounds: int | None) -> None:
+        """Sets what was chosen on validation."""
+        self.chosen.copy_(torch.tensor([temperature, -1.0 if rounds is None else float(rounds)]))
+
+    def tempered(self, predicted: Tensor) -> Tensor:
+        """Probabilities after the temperature, before thresholds look at them."""
+        if not self.config.tuned:
+            return predicted
+        return (torch.logit(predicted, eps=1e-6) / self.chosen[0]).sigmoid()
 
     def forward(self, batch: Batch, shared: Encoded | None = None) -> Refined:
         """Both classifiers in turn; `shared` are the ordering model's vectors, read where encoders are shared."""
         graph = batch.graph
-        predicted = self.first_answer(batch, shared)
+        predicted = self.tempered(self.first_answer(batch, shared))
         weights, undecided = self.settled(predicted)
         everyone = torch.ones(graph.documents, dtype=torch.bool, device=weights.device)
         rounds = [RoundTrace(weights, undecided, everyone)]
@@ -119,7 +142,8 @@ class Refiner(nn.Module):
         start = classifier.grn.start(encoded, graph)
         document_of_pair = graph.document_of_sentence[graph.pairs[0]]
         weights, undecided = rounds[0].weights, rounds[0].undecided
-        while self.config.rounds is None or len(rounds) <= self.config.rounds:
+        limit = self.rounds
+        while limit is None or len(rounds) <= limit:
             left = torch.bincount(document_of_pair[undecided], minlength=graph.documents)
             shrank = (
                 left < torch.bincount(document_of_pair[rounds[-2].undecided], minlength=graph.documents)
@@ -136,7 +160,7 @@ class Refiner(nn.Module):
                 part.graph,
                 weights[part.pairs],
             )
-            fresh = normalised(classifier.head(states.sentences, part.graph.pairs))
+            fresh = self.tempered(normalised(classifier.head(states.sentences, part.graph.pairs)))
             asked = undecided[part.pairs]
             predicted = predicted.index_copy(0, part.pairs, torch.where(asked, fresh, predicted[part.pairs]))
             undecided = undecided & self._unsure(predicted)

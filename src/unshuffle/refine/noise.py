@@ -1,4 +1,4 @@
-"""Link weights to train the iterative classifier on: the truth, some of it hidden, some of it wrong (4.2)."""
+"""Link weights to train on: the truth, some of it hidden, some of it wrong (4.2)."""
 
 from __future__ import annotations
 
@@ -33,3 +33,17 @@ def corrupt(
     weights = torch.where(hidden, 0.5, weights)
     weights = torch.where(wrong, torch.where(truth > 0.5, wrong_by, 1 - wrong_by), weights)
     return Corrupted(weights, hidden | wrong)
+
+
+def degraded(truth: Tensor, document: Tensor, documents: int, generator: torch.Generator) -> Tensor:
+    """(pairs,) weights as a judge of some reliability q leaves them: q or 1 - q, right with chance q, or not asked.
+
+    Each document draws its q from [0.5, 1] and how many of its pairs were asked, all of them in half the documents,
+    so that what reads the weights can trust each by its value. `document`: (pairs,) that each pair belongs to.
+    """
+    # Drawn where the generator is, so that a seed draws the same on every device.
+    drawn = torch.rand((2, documents), generator=generator, device=generator.device).to(truth.device)
+    luck = torch.rand((2, len(truth)), generator=generator, device=generator.device).to(truth.device)
+    reliability, asked = 0.5 + 0.5 * drawn[0, document], (2 * drawn[1, document]).clamp_max(1.0)
+    first = (luck[0] < reliability) == (truth > 0.5)  # whether the judge says that the first comes first
+    return torch.where(luck[1] < asked, torch.where(first, reliability, 1 - reliability), 0.5)

@@ -12,12 +12,17 @@ TIE = 1e-12
 """Smaller than the gap between any two scores, even times the number of continuations of a document."""
 
 
-def beam_search(memory: Memory[State], sizes: Ints, search: Search, content: Ints) -> list[Found]:
+def beam_search(
+    memory: Memory[State], sizes: Ints, search: Search, content: Ints, *, normalised: bool = True
+) -> list[Found]:
     """The best orders of each document; where only the best is wanted, a greedy pass bounds the search first.
 
     Log-probabilities only fall, so a partial order below a finished one cannot win and is dropped. `content`:
-    (documents, longest) ranks by which equal continuations are told apart.
+    (documents, longest) ranks by which equal continuations are told apart. With `normalised` false, a memory's scores
+    are added up as they are, the last sentence's too; they may rise, so nothing is dropped early.
     """
+    if not normalised:
+        return _best(_search(memory, sizes, search.beam, search.allowed, content, None, False), sizes, search.keep)
     bound = None
     if search.keep == 1 and search.beam > 1:
         greedy = _search(memory, sizes, 1, search.allowed, content, None)
@@ -36,7 +41,13 @@ def log_softmax(logits: NDArray[np.floating]) -> Floats:
 
 
 def _search(
-    memory: Memory[State], sizes: Ints, beam: int, allowed: Allowed | None, content: Ints, bound: Floats | None
+    memory: Memory[State],
+    sizes: Ints,
+    beam: int,
+    allowed: Allowed | None,
+    content: Ints,
+    bound: Floats | None,
+    normalised: bool = True,
 ) -> Prefix:
     documents, longest = len(sizes), int(sizes.max())
     due = None if allowed is None else _due(allowed)
@@ -49,10 +60,10 @@ def _search(
     )
     for step in range(longest):
         open_rows = sizes[prefix.document] > step  # finished documents keep their orders as they are
-        if step == longest - 1 and allowed is None:
+        if step == longest - 1 and allowed is None and normalised:
             return _append_last(prefix, open_rows)
         logits = np.where(prefix.used, -np.inf, memory.logits(carry, prefix))
-        total = prefix.score[:, None] + log_softmax(logits)
+        total = prefix.score[:, None] + (log_softmax(logits) if normalised else logits)
         if allowed is not None and due is not None:
             total = np.where(_permitted(allowed, due, prefix, step), total, -np.inf)
         if not open_rows.all():

@@ -54,7 +54,9 @@ def make_app(model: ServedModel, settings: Settings | None = None, others: Seque
             Middleware(Observe, meters=meters),
             Middleware(KnownHost, settings=settings),
             Middleware(Bearer, token=settings.token),
-            Middleware(BoundedBody, paths=routes.posted, most=settings.limits.bytes, seconds=settings.batching.seconds),
+            Middleware(
+                BoundedBody, paths=routes.posted, most=settings.limits.bytes, seconds=settings.connections.body_seconds
+            ),
         ],
     )
     app.state.batcher = batcher

@@ -1,4 +1,4 @@
-"""Requests that come at the same time are read by the model together; long ones take turns with short ones."""
+"""Requests that come at the same time are read by the model together; long ones have a lane of their own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unshuffle.machine import hand_back
 from unshuffle.result import Ordering
 from unshuffle.serve.contract import ServedModel
 from unshuffle.serve.fairness import FairQueue
-from unshuffle.serve.jobs import Busy, Job, TooSlow, Turn
+from unshuffle.serve.jobs import Busy, Job, Lane, TooSlow, Turn
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
 from unshuffle.serve.worker import ModelThread
@@ -28,20 +28,21 @@ UNFINISHED = object()
 """In place of an answer: the job needs further turns."""
 TIDY_EVERY = 5.0
 """Seconds after which memory that calls have left free is given back."""
+LANES: tuple[Lane, ...] = ("short", "long")
 GRACE = 2.0
 """Seconds for which the end of the service waits for a slice whose answer nobody wants any more."""
 
 
 class Batcher:
-    """One queue, one collector, one model thread."""
+    """One queue; a collector and a model thread for short requests, and another pair for long ones."""
 
     def __init__(self, model: ServedModel, config: Batching, meters: Meters) -> None:
         self._model = model
         self._config = config
         self._meters = meters
         self._queue = FairQueue(config)
-        self._running: tuple[Job, ...] = ()
-        self._changed = asyncio.Event()
+        self._running: set[Job] = set()
+        self._changed = {lane: asyncio.Event() for lane in LANES}
         self.stopping = False
         """Whether the service is about to end; what comes until `close` is still answered."""
         self._closing = False
@@ -49,22 +50,36 @@ class Batcher:
         self._busy_until = 0.0
         self._busy_for = 0.0
         self._tidied = 0.0
-        self._thread = ModelThread()
-        self._collector: asyncio.Task[None] | None = None
+        self._threads = {lane: ModelThread(f"model, {lane}") for lane in LANES}
+        self._collectors: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Begin to take jobs; needs a running event loop."""
-        self._collector = asyncio.get_running_loop().create_task(self._collect())
+        loop = asyncio.get_running_loop()
+        self._collectors = {loop.create_task(self._collect(lane)) for lane in LANES}
+
+    def stop(self) -> None:
+        """The service is about to end: what is not answered within the time for that is refused."""
+        self.stopping = True
+        asyncio.get_running_loop().call_later(self._config.last_seconds, self._refuse_all)
 
     async def close(self) -> None:
         """Finish what somebody waits for, take nothing new, and abandon the rest."""
         self.stopping = self._closing = True
-        self._changed.set()
-        if self._collector is not None:
-            awaited = self._queue or any(not job.future.done() for job in self._running)
-            await asyncio.wait({self._collector}, timeout=(self._config.seconds if awaited else 0) + GRACE)
-            self._collector.cancel()
-        self._thread.stop()
+        for changed in self._changed.values():
+            changed.set()
+        if self._collectors:
+            awaited = self._queue.unanswered or any(not job.future.done() for job in self._running)
+            await asyncio.wait(self._collectors, timeout=(self._config.last_seconds if awaited else 0) + GRACE)
+            for collector in self._collectors:
+                collector.cancel()
+        self._refuse_all()
+        for thread in self._threads.values():
+            thread.stop()
+
+    def _refuse_all(self) -> None:
+        for job in (*self._queue.unanswered, *self._running):
+            _settle(job.future, Busy("the service is stopping. Try again.", 2))
 
     async def order(
         self, documents: Sequence[Document], costs: Sequence[float], options: OrderOptions
@@ -85,7 +100,8 @@ class Batcher:
         job = Job(asyncio.get_running_loop().create_future(), time.monotonic(), cost, **what)
         self._queue.add(job, self._retry_after())
         self._meters.waiting.set(self._queue.waiting)
-        self._changed.set()
+        for changed in self._changed.values():
+            changed.set()
         try:
             # A future that is given up is cancelled, and its job is dropped before its next slice.
             return await asyncio.wait_for(job.future, self._config.seconds)
@@ -95,32 +111,35 @@ class Batcher:
     def _retry_after(self) -> int:
         return min(60, max(1, math.ceil(self._queue.cost * self._seconds_per_cost)))
 
-    async def _collect(self) -> None:
+    async def _collect(self, lane: Lane) -> None:
+        changed = self._changed[lane]
         while True:
-            while not self._queue:
+            while not self._queue.waits(lane):
                 if self._closing:
                     return
-                self._changed.clear()
-                await self._changed.wait()
-            await self._linger()
-            if turn := self._queue.take():
+                changed.clear()
+                await changed.wait()
+            if lane == "short":
+                await self._linger()
+            if turn := self._queue.take(lane):
                 self._meters.waiting.set(self._queue.waiting)
-                await self._do(turn)
+                await self._do(turn, lane)
 
-    async def _do(self, turn: Turn) -> None:
-        self._running = turn.jobs
+    async def _do(self, turn: Turn, lane: Lane) -> None:
+        thread = self._threads[lane]
+        self._running.update(turn.jobs)
         began = time.monotonic()
-        await self._thread.run(lambda: self._work(turn))
-        self._running = ()
-        self._busy_until = time.monotonic()
-        self._busy_for = self._busy_until - began
-        self._queue.spent(turn, self._busy_for)
+        await thread.run(lambda: self._work(turn))
+        now = time.monotonic()
+        self._running.difference_update(turn.jobs)
+        if lane == "short":
+            self._busy_until, self._busy_for = now, now - began
         for job in turn.jobs:
             if not job.future.done():
                 self._queue.put_back(job)
-        if self._busy_until - self._tidied > TIDY_EVERY:
-            await self._thread.run(hand_back)
-            self._tidied = self._busy_until
+        if now - self._tidied > TIDY_EVERY:
+            self._tidied = now
+            await thread.run(hand_back)
 
     async def _linger(self) -> None:
         """Wait until a batch is full or the window is over, which opens again when the model has just become free.
@@ -129,25 +148,17 @@ class Batcher:
         batches would stay half empty.
         """
         comeback = self._busy_until + COMEBACK * self._busy_for
+        changed = self._changed["short"]
         while not self._closing:
             first = self._queue.first_short
-            if first is None:
-                # A long job may go on, but not in the very moment before a short one claims its share.
-                if not self._queue.owes:
-                    return
-                end = comeback
-            elif first.steps is not None or self._queue.waiting >= self._config.documents:
+            if first is None or first.steps is not None or self._queue.waiting >= self._config.documents:
                 return
-            else:
-                end = max(first.arrived + self._config.window, comeback)
-            rest = end - time.monotonic()
+            rest = max(first.arrived + self._config.window, comeback) - time.monotonic()
             if rest <= 0:
-                if first is None:
-                    self._queue.forgive()
                 return
-            self._changed.clear()
+            changed.clear()
             try:
-                await asyncio.wait_for(self._changed.wait(), rest)
+                await asyncio.wait_for(changed.wait(), rest)
             except TimeoutError:
                 continue
 
@@ -159,7 +170,7 @@ class Batcher:
         except Exception as error:
             if len(turn.jobs) > 1:
                 for job, documents in zip(turn.jobs, turn.documents, strict=True):
-                    self._work(Turn((job,), (documents,), cost=0.0, long=turn.long))
+                    self._work(Turn((job,), (documents,), cost=0.0))
                 return
             answers = [error]
         if turn.cost:

@@ -36,6 +36,10 @@ class ServedModel(Protocol):
         """What is to be known about the model."""
         ...
 
+    def pieces(self, sentences: Sequence[str]) -> list[int]:
+        """How many word pieces of each sentence the model reads."""
+        ...
+
     def order_many(
         self,
         documents: Iterable[Document | Sequence[str]],

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from collections import deque
 
-from unshuffle.serve.jobs import Busy, Job, Turn
+from unshuffle.serve.jobs import Busy, Job, Lane, Turn
 from unshuffle.serve.settings import Batching
 from unshuffle.text.document import Document
 
 TOGETHER = 4
 """Slices that short jobs may fill in one call."""
 DELAY = 0.001
-"""Seconds by which a short job stands back for each word read that it costs: a cheaper one goes first, but not for
+"""Seconds by which a short job stands back for each word piece that it costs: a cheaper one goes first, but not for
 ever."""
 
 
 class FairQueue:
-    """Jobs that wait.
+    """Jobs that wait, in two lanes.
 
-    A job that costs more than one slice is long. While short ones wait, long ones get at most half of the model's time,
-    however many there are; among themselves they take turns.
+    A job that costs more than one slice is long. Each lane has a thread of its own, so that long jobs get at most half
+    of a core that short ones want, however many and however large they are; among themselves they take turns.
     """
 
     def __init__(self, config: Batching) -> None:
         self._config = config
         self._short: list[Job] = []
         self._long: deque[Job] = deque()
-        self._owed = 0.0
 
-    def __bool__(self) -> bool:
+    def waits(self, lane: Lane) -> bool:
+        """Whether anything waits in a lane."""
         self._forget()
-        return bool(self._short or self._long)
+        return bool(self._long if lane == "long" else self._short)
 
     @property
     def waiting(self) -> int:
@@ -51,13 +51,10 @@ class FairQueue:
         return min(self._short, key=_rank, default=None)
 
     @property
-    def owes(self) -> bool:
-        """Whether long jobs have had more of the model than the short ones since."""
-        return self._owed > 0
-
-    def forgive(self) -> None:
-        """No short job has come to claim its share."""
-        self._owed = 0.0
+    def unanswered(self) -> list[Job]:
+        """All jobs for which somebody waits."""
+        self._forget()
+        return [*self._short, *self._long]
 
     def add(self, job: Job, retry_after: int) -> None:
         """Take a job, or raise `Busy` if too much waits already."""
@@ -75,16 +72,12 @@ class FairQueue:
         """A job of which a slice was done and more is left: it stands behind the others of its kind."""
         (self._long if self._is_long(job) else self._short).append(job)
 
-    def take(self) -> Turn | None:
-        """What to do next; None if nobody waits."""
+    def take(self, lane: Lane) -> Turn | None:
+        """What a lane does next; None if nobody waits."""
         self._forget()
-        if self._long and (not self._short or self._owed <= 0):
-            return self._slice(self._long.popleft())
+        if lane == "long":
+            return self._slice(self._long.popleft()) if self._long else None
         return self._shared() if self._short else None
-
-    def spent(self, turn: Turn, seconds: float) -> None:
-        """How long it took."""
-        self._owed = seconds if turn.long else max(0.0, self._owed - seconds)
 
     def _is_long(self, job: Job) -> bool:
         return job.cost > self._config.slice
@@ -99,7 +92,7 @@ class FairQueue:
                 break
             part.append(document)
             cost += own
-        return Turn((job,), (tuple(part),), cost, long=True)
+        return Turn((job,), (tuple(part),), cost)
 
     def _shared(self) -> Turn:
         """The first short job and those that can be answered in one call with it."""
@@ -115,7 +108,7 @@ class FairQueue:
                     size += job.size
                     cost += job.cost
         self._short = [job for job in self._short if job not in taken]
-        return Turn(tuple(taken), tuple(job.documents for job in taken), cost, long=False)
+        return Turn(tuple(taken), tuple(job.documents for job in taken), cost)
 
     def _forget(self) -> None:
         """Drop the jobs for which nobody waits any more."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from unshuffle.result import Ordering
 from unshuffle.steps import Steps
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
+
+Lane = Literal["short", "long"]
 
 
 class Busy(Exception):
@@ -55,4 +57,3 @@ class Turn:
     """Of each job."""
     cost: float
     """Of the documents; 0 for a step, of which it is not known."""
-    long: bool

@@ -92,7 +92,8 @@ class Routes:
     async def order(self, asked: OrderRequest, request: Request) -> Response:
         """Find the order in which sentences read best."""
         (text,) = await self._read([asked], request)
-        cost = order_cost(text.sentences, asked.beam, asked.n_best)
+        (pieces,) = await self._pieces([text])
+        cost = order_cost(pieces, asked.beam, asked.n_best)
         check_document_cost(cost, self.limits)
         options = OrderOptions(
             beam=asked.beam,
@@ -114,7 +115,7 @@ class Routes:
         if len(asked.documents) > self.limits.documents:
             raise DataError(f"documents: {len(asked.documents)} are too many. Give at most {self.limits.documents}.")
         texts = await self._read(asked.documents, request, "documents[{}].")
-        costs = [order_cost(text.sentences, asked.beam, asked.n_best) for text in texts]
+        costs = [order_cost(pieces, asked.beam, asked.n_best) for pieces in await self._pieces(texts)]
         for place, cost in enumerate(costs):
             check_document_cost(cost, self.limits, f"documents[{place}].")
         check_request_cost(sum(costs), self.limits, "Send fewer documents at once, or a smaller beam.")
@@ -128,14 +129,16 @@ class Routes:
     async def score(self, asked: Sentences, request: Request) -> Response:
         """Say how coherent sentences are as they stand, and which move would help most."""
         (text,) = await self._read([asked], request)
-        check_document_cost(reading_cost(text.sentences), self.limits)
-        coherence = await self.batcher.run(self.model.coherence_steps(text.sentences), score_cost(text.sentences))
+        (pieces,) = await self._pieces([text])
+        check_document_cost(reading_cost(pieces), self.limits)
+        coherence = await self.batcher.run(self.model.coherence_steps(text.sentences), score_cost(pieces))
         return answer({**coherence.to_json(), **asdict(text)})
 
     async def graph(self, asked: Sentences, request: Request) -> Response:
         """Show the entities, their roles, and the linked pairs."""
         (text,) = await self._read([asked], request)
-        cost = reading_cost(text.sentences)
+        (pieces,) = await self._pieces([text])
+        cost = reading_cost(pieces)
         check_document_cost(cost, self.limits)
         graph = await self.batcher.run(_one_step(lambda: self.model.graph(text.sentences)), cost)
         return answer({**asdict(graph), **asdict(text)})
@@ -148,8 +151,9 @@ class Routes:
     async def exercise(self, asked: ExerciseRequest, request: Request) -> Response:
         """Make a scrambled-sentence exercise of a paragraph that stands in its right order."""
         (text,) = await self._read([asked], request)
-        cost = exercise_cost(text.sentences, mend=asked.mend)
-        check_document_cost(order_cost(text.sentences), self.limits)
+        (pieces,) = await self._pieces([text])
+        cost = exercise_cost(pieces, mend=asked.mend)
+        check_document_cost(order_cost(pieces), self.limits)
         advice = f"Send fewer or shorter sentences{', or set mend to false' if asked.mend else ''}."
         check_request_cost(cost, self.limits, advice)
         options = ExerciseOptions(seed=asked.seed, margin=asked.margin, mend=asked.mend)
@@ -179,6 +183,10 @@ class Routes:
         )
         request.state.facts.update(documents=len(texts), sentences=sum(len(text.sentences) for text in texts))
         return texts
+
+    async def _pieces(self, texts: Sequence[Text]) -> list[list[int]]:
+        """How many word pieces the model would read of each sentence of each document, counted in a thread, too."""
+        return await asyncio.to_thread(lambda: [self.model.pieces(text.sentences) for text in texts])
 
 
 def _ordering(ordering: Ordering, text: Text) -> dict[str, Any]:

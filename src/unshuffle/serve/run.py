@@ -57,8 +57,8 @@ def run(
         # A name in such a header is the client's word; a proxy's would have to be trusted by option.
         proxy_headers=False,
         timeout_keep_alive=settings.connections.idle_seconds,  # type: ignore[arg-type]
-        # Longer than any request may take, so that none that was accepted is cut off.
-        timeout_graceful_shutdown=int(settings.batching.seconds) + 5,
+        # Longer than what is under way may take, so that nothing that was accepted is cut off without an answer.
+        timeout_graceful_shutdown=int(settings.batching.last_seconds) + 5,
     )
     Server(config).run(sockets)
 
@@ -70,6 +70,6 @@ class Server(uvicorn.Server):
         """Answer what was accepted, and end."""
         app = self.config.app
         if isinstance(app, FastAPI):
-            app.state.batcher.stopping = True
+            app.state.batcher.stop()
         self.server_state.default_headers.append((b"connection", b"close"))
         await super().shutdown(sockets)

@@ -23,12 +23,12 @@ class Limits:
     """Words in a sentence."""
     characters: int = 4_000
     """Characters in a sentence; also bounds scripts that put no blank between words."""
-    documents: int = 64
+    documents: int = 128
     """Documents in a batch."""
-    document_cost: int = 3_000
-    """Estimated cost of reading one document, in words read; it cannot be interrupted."""
-    cost: int = 60_000
-    """Estimated cost of a whole request, in words read."""
+    document_cost: int = 5_000
+    """Estimated cost of reading one document, in word pieces read; it cannot be interrupted."""
+    cost: int = 80_000
+    """Estimated cost of a whole request, in word pieces read."""
 
     def __post_init__(self) -> None:
         """Refuse limits that let nothing through."""
@@ -48,11 +48,14 @@ class Batching:
     waiting: int = 256
     """Documents of short requests that may wait; beyond that the answer is 503."""
     slice: int = 1_000
-    """Estimated cost, in words read, beyond which a request is long and done in slices of about this cost."""
+    """Estimated cost, in word pieces read, beyond which a request is long and done in slices of about this cost."""
     long: int = 8
     """Long requests that may be under way; beyond that the answer is 503."""
-    seconds: float = 30.0
-    """Time after which a request is given up."""
+    seconds: float = 120.0
+    """Time after which a request is given up; the costliest that is taken needs about half of it where two threads run
+    on one core."""
+    last_seconds: float = 30.0
+    """Time for answers when the service ends; what is not answered by then is refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +64,8 @@ class Connections:
 
     header_seconds: float = 10.0
     """Time for a request's header to come whole; also for what follows an answer and is no request."""
+    body_seconds: float = 30.0
+    """Time for its body."""
     send_seconds: float = 30.0
     """Time for a client to take an answer; one that does not is cut off."""
     idle_seconds: float = 5.0

@@ -1,4 +1,4 @@
-"""The one thread in which the model runs."""
+"""A thread in which the model runs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 class ModelThread:
     """Does one thing after the other; as a daemon it cannot keep the process from ending."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="model", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
     async def run(self, call: Callable[[], Any]) -> Any:

@@ -18,9 +18,12 @@ from unshuffle.rank.constraints import Constraints
 from unshuffle.result import Candidate, Ordering, PairProbability, Reason, Round
 from unshuffle.search.contracts import Found
 from unshuffle.system.calibration import Calibration, Evidence
+from unshuffle.system.options import DEFAULT_BEAM
 from unshuffle.text.document import Document
 
 FloatArray = NDArray[np.float64]
+JUDGES = DEFAULT_BEAM
+"""Width of the search that pair probabilities and confidence rest on: the one on which calibration is fitted."""
 SUREST = 0.99
 """Shares among the orders found are cut here, since orders that were never found cannot disagree."""
 STEPS = 60
@@ -33,9 +36,12 @@ SPEAKS = 0.5
 
 
 def assembled(
-    item: Item, found: Found, rounds: tuple[Round, ...], *, n_best: int, calibration: Calibration | None
+    item: Item, found: Found, judges: Found, rounds: tuple[Round, ...], *, n_best: int, calibration: Calibration | None
 ) -> Ordering:
-    """A document's result, before ties and the wish to keep unsure orders are looked at."""
+    """A document's result, before ties and the wish to keep unsure orders are looked at.
+
+    `judges`: the orders of a search of width `JUDGES`, so that an order has the same confidence whatever beam found it.
+    """
     if not found.orders or math.isnan(found.log_probabilities[0]):
         raise ConfigError("model: its weights give no order: they are not numbers, or too large. Use another model.")
     best = [
@@ -43,7 +49,7 @@ def assembled(
         for order, score in zip(found.orders, found.log_probabilities, strict=True)
     ]
     order = best[0].order
-    shares = pair_shares(found.orders, found.log_probabilities)
+    shares = pair_shares(judges.orders, judges.log_probabilities)
     confidence = agreement(order, shares)
     if calibration is not None:
         evidence = Evidence(
@@ -54,7 +60,7 @@ def assembled(
         )
         confidence = calibration.confidence(evidence)
         shares = agreeing(order, shares, confidence, calibration.distance)
-    pairs = _listed(shares)
+    pairs = listed(shares)
     return Ordering(
         id=item.id,
         order=order,
@@ -94,7 +100,7 @@ def finished(
     return ordering
 
 
-def _listed(chances: NDArray[np.float64]) -> tuple[PairProbability, ...]:
+def listed(chances: NDArray[np.float64]) -> tuple[PairProbability, ...]:
     """Every pair once, the lower index first."""
     first, second = np.triu_indices(len(chances), 1)
     rows = zip(first.tolist(), second.tolist(), chances[first, second].tolist(), strict=True)

@@ -51,7 +51,7 @@ class Evidence:
 class Calibration:
     """Logistic regression on the evidence, then, where fitted, a monotone curve through knots.
 
-    Fitted for orders found with the default beam; a narrower search finds fewer orders that could disagree.
+    Fitted for evidence from as many orders as the default beam finds; other beams are judged by as many.
     """
 
     intercept: float

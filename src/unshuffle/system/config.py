@@ -37,6 +37,8 @@ class SystemConfig:
     tokens: TokensConfig = field(default_factory=TokensConfig)
     parser: str = "default"
     """Which parser finds the nouns: `default`, `none`, or an installed spaCy model."""
+    judged: bool = False
+    """Whether link weights are a judge's answers: the ordering model learns to trust them by their value."""
 
     @classmethod
     def read(cls, options: Mapping[str, Any]) -> SystemConfig:
@@ -48,7 +50,7 @@ class SystemConfig:
         for slot in SLOTS:
             if slot not in options:
                 raise ConfigError(f"{slot}: it is missing. Every system needs one.")
-        for name in {*options} - {"parser"}:
+        for name in {*options} - {"parser", "judged"}:
             if not isinstance(options[name], Mapping):
                 raise ConfigError(f"{name}: expected a table of options, found {options[name]!r}.")
         parser = options.get("parser", "default")
@@ -56,6 +58,9 @@ class SystemConfig:
             raise ConfigError(f"parser: expected a name, found {parser!r}.")
         options = _with_names(options, RENAMED)
         refiner = options.get("refiner")
+        judged = options.get("judged", False)
+        if not isinstance(judged, bool) or (judged and refiner is not None):
+            raise ConfigError("judged: expected true or false, and true only where there is no refiner.")
         return cls(
             sentence_encoder=sentence_encoders.read(dict(options["sentence_encoder"])),
             paragraph_encoder=paragraph_encoders.read(dict(options["paragraph_encoder"])),
@@ -64,6 +69,7 @@ class SystemConfig:
             graph=validated("graph", GraphConfig, dict(options.get("graph", {}))),
             tokens=validated("tokens", TokensConfig, dict(options.get("tokens", {}))),
             parser=parser,
+            judged=judged,
         )
 
     def resolved(self) -> SystemConfig:
@@ -93,6 +99,8 @@ class SystemConfig:
             "tokens": asdict(self.tokens),
             "parser": self.parser,
         }
+        if self.judged:  # left out elsewhere, so that what was trained before has the same fingerprint
+            options["judged"] = True
         if self.refiner is not None:
             options["refiner"] = asdict(self.refiner)
         return options

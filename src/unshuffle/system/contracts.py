@@ -69,6 +69,11 @@ class OrderingModel(Protocol):
         ...
 
     @property
+    def judged(self) -> bool:
+        """Whether it was trained to read a judge's answers as link weights."""
+        ...
+
+    @property
     def preparer(self) -> Preparer:
         """What turns documents into items."""
         ...

@@ -53,6 +53,11 @@ class Model:
     precision: Precision = "32"
 
     @property
+    def judged(self) -> bool:
+        """Whether it was trained to read a judge's answers as link weights."""
+        return self.config.judged
+
+    @property
     def wanted_parser(self) -> str:
         """The parser that its configuration names."""
         return self.config.parser

@@ -76,6 +76,11 @@ class LightModel:
         return True
 
     @property
+    def judged(self) -> bool:
+        """Whether it was trained to read a judge's answers as link weights: it has no links."""
+        return False
+
+    @property
     def wanted_parser(self) -> str:
         """The parser that its configuration names."""
         return str(self.system.get("parser", "none"))

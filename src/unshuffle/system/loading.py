@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.light.systems import light_fault
 from unshuffle.machine import processors
-from unshuffle.storage.files import FolderFiles, read_json
+from unshuffle.storage.files import FolderFiles, Storage, read_json
 
 if TYPE_CHECKING:
     from unshuffle.system.contracts import OrderingModel
@@ -95,3 +95,18 @@ def load(name: str, *, runtime: RuntimeName, device: str, precision: Precision, 
     from unshuffle.system.folder import load_model
 
     return load_model(name, device=usable_device(device), precision="bf16" if precision == "bf16" else "32")
+
+
+def export(name: str, out: Path, storage: Storage = "int8") -> Path:
+    """Writes the small form of a trained model, which runs without torch, and reads it back; needs torch itself."""
+    fault = light_fault(read_description(name).system)
+    if fault:
+        raise ConfigError(f"{name}: {fault}, so only torch can run it. Export a model that can do without.")
+    if find_spec("torch") is None:
+        raise MissingExtra("export", "train")
+    from unshuffle.system.folder import load_model, save_model
+    from unshuffle.system.light_model import LightModel
+
+    save_model(load_model(name), out, storage=storage)
+    LightModel.load(read_description(str(out)), int8=False, threads=1)
+    return out

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from unshuffle.errors import ConfigError
 
 if TYPE_CHECKING:
+    from unshuffle.judge.contracts import Judge
     from unshuffle.rank.constraints import Constraints
 
+DEFAULT_QUESTIONS = 20
+"""To a judge, about one document."""
 DEFAULT_BEAM = 8
 """The narrowest that lost at most 0.1 tau on validation documents (results/benchmarks/beams.json)."""
 
@@ -25,6 +28,8 @@ class OrderKeywords(TypedDict, total=False):
     n_best: int
     keep_if_unsure: Threshold
     constraints: Constraints | None
+    judge: Judge | None
+    questions: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +44,18 @@ class OrderOptions:
     """The input order is kept where confidence is lower; "auto" is the threshold stored with the model."""
     constraints: Constraints | None = None
     """What is known of the order beforehand."""
+    judge: Judge | None = None
+    """Whom to ask about pairs of which the model is unsure."""
+    questions: int = DEFAULT_QUESTIONS
+    """How many pairs of a document the judge may be asked about."""
 
     def __post_init__(self) -> None:
         for name in ("beam", "n_best"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"order: {name} is {value}. Give 1 or more.")
+        if self.questions < 0:
+            raise ConfigError(f"order: questions is {self.questions}. Give 0 or more.")
         least = self.keep_if_unsure
         if least is None or least == "auto":
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -14,10 +14,11 @@ from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.search.allowed import allowed_orders
 from unshuffle.search.contracts import Search
 from unshuffle.steps import Steps, finish
-from unshuffle.system.assemble import assembled, finished
+from unshuffle.system.assemble import JUDGES, assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
 from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
+from unshuffle.system.judging import asked, judged, reranked, with_weights
 from unshuffle.system.loading import Precision, RuntimeName, load
 from unshuffle.system.options import OrderKeywords, OrderOptions
 from unshuffle.text.document import Document, DocumentLike, OnError, Role, document_of, numbered
@@ -94,6 +95,10 @@ class Orderer:
             "card": self.model.card,
         }
 
+    def pieces(self, sentences: Sequence[str]) -> list[int]:
+        """How many words or word pieces of each sentence the model reads."""
+        return [len(encoded.ids) for encoded in self.model.preparer.tokenizer.encode(sentences)]
+
     def order(
         self, sentences: DocumentLike, options: OrderOptions | None = None, **changes: Unpack[OrderKeywords]
     ) -> Ordering:
@@ -130,13 +135,27 @@ class Orderer:
         for window in windows(documents):
             parsed = list(self._parsed([document for _, document in window]))
             items = [self._item(document) for document in parsed]
-            results: dict[int, Ordering] = {}
+            found: dict[int, Ordering] = {}
             for numbers in batches(items, batch_size):
                 orderings = self._order_batch([items[number] for number in numbers], options)
-                for number, ordering in zip(numbers, orderings, strict=True):
-                    results[number] = finished(ordering, parsed[number], self._keep_below(options), options.constraints)
-            for number, (index, _) in enumerate(window):
-                yield replace(results.pop(number), index=index)
+                found.update(zip(numbers, orderings, strict=True))
+            results = self._judged([found[number] for number in range(len(items))], items, parsed, options)
+            for (index, _), ordering, document in zip(window, results, parsed, strict=True):
+                done = finished(ordering, document, self._keep_below(options), options.constraints)
+                yield replace(done, index=index)
+
+    def _judged(
+        self, orderings: list[Ordering], items: list[Item], documents: list[Document], options: OrderOptions
+    ) -> Iterator[Ordering]:
+        """The orders as the judge's answers leave them; a model that reads link weights is given the answers."""
+        refinements = asked(orderings, documents, options)
+        for ordering, item, refinement in zip(orderings, items, refinements, strict=True):
+            if refinement is None:
+                yield ordering
+            elif self.model.judged and (weighted := with_weights(item, refinement)) is not None:
+                yield judged(self._order_batch([weighted], options)[0], ordering, refinement)
+            else:
+                yield reranked(ordering, item, refinement)
 
     def _keep_below(self, options: OrderOptions) -> float | None:
         """The confidence below which the input order is kept."""
@@ -188,9 +207,11 @@ class Orderer:
         width = options.width
         reading = self.model.read(items)
         found = reading.search(Search(beam=width, keep=width, allowed=allowed))
+        # If each search judged itself, confidence would rise as the beam gets narrower and finds less that disagrees.
+        judges = found if width == JUDGES else reading.search(Search(beam=JUDGES, keep=JUDGES, allowed=allowed))
         return [
-            assembled(item, best, rounds, n_best=options.n_best, calibration=self.calibration)
-            for item, best, rounds in zip(items, found, reading.rounds(), strict=True)
+            assembled(item, best, others, rounds, n_best=options.n_best, calibration=self.calibration)
+            for item, best, others, rounds in zip(items, found, judges, reading.rounds(), strict=True)
         ]
 
 

@@ -22,6 +22,10 @@ from unshuffle.seeds import derived
 from unshuffle.training.loop import Drawn, draw
 from unshuffle.training.processes import divided, rank, ranks, summed
 
+TEMPERATURES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0)
+LIMITS: tuple[int | None, ...] = (0, 1, 2, 3, None)
+"""Rounds to choose from; None goes on until nothing changes."""
+
 
 def pair_truth(batch: Batch, gold: Gold) -> Tensor:
     """(pairs,) 1 where a linked pair's first sentence truly comes first, else 0."""
@@ -177,6 +181,39 @@ def rightly(predicted: Tensor, truth: Tensor) -> float:
     """How many pairs are on the right side of 0.5; a tie is half right."""
     right = ((predicted > 0.5) == (truth > 0.5)) & (predicted != 0.5)
     return float(right.sum() + 0.5 * (predicted == 0.5).sum())
+
+
+def tune(refiner: Refiner, valid: Sequence[Item], seed: int) -> None:
+    """Chooses the temperature that makes the initial classifier's log-loss least, then the rounds that put most right.
+
+    Fewer rounds win a tie. What a refiner will do on unseen documents is thus settled on documents it has not seen.
+    """
+    refiner.eval()
+    batches = shuffled_batches(valid, seed)
+
+    def accuracy() -> float:
+        return pair_accuracy(batches, refiner, lambda batch: refiner(batch).predicted)
+
+    refiner.tune(1.0, 0)
+    if refiner.initial is not None:
+        losses = [0.0] * len(TEMPERATURES)
+        for drawn in batches[rank() :: ranks()]:
+            batch, gold = drawn.collated(device_of(refiner))
+            logits, truth = torch.logit(refiner.first_answer(batch), eps=1e-6), pair_truth(batch, gold)
+            for place, temperature in enumerate(TEMPERATURES):
+                losses[place] += float(binary_cross_entropy_with_logits(logits / temperature, truth, reduction="sum"))
+        losses = summed(losses)
+        refiner.tune(TEMPERATURES[losses.index(min(losses))], 0)
+    temperature = float(refiner.chosen[0])
+    most = refiner.config.rounds
+    limits = [limit for limit in LIMITS if most is None or (limit is not None and limit <= most)]
+    best = -1.0
+    chosen: int | None = 0
+    for limit in limits if refiner.iterative is not None else [0]:
+        refiner.tune(temperature, limit)
+        if (found := accuracy()) > best:
+            best, chosen = found, limit
+    refiner.tune(temperature, chosen)
 
 
 def with_weights(refiner: Refiner, items: Sequence[Item], seed: int) -> list[Item]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Literal
 
+import torch
 from torch import Tensor, nn
 
 from unshuffle.decode.contracts import Gold
@@ -14,6 +15,7 @@ from unshuffle.graph.prepare import Item
 from unshuffle.machine import device_of
 from unshuffle.metrics.summary import OrderPair, Score, Tally, tally
 from unshuffle.refine.classifier import normalised, undecided_weights
+from unshuffle.refine.noise import degraded
 from unshuffle.search.contracts import Search
 from unshuffle.system.network import Network
 from unshuffle.training.classifiers import both_ways, linked_pairs, pair_truth, shuffled_batches, training_weights
@@ -22,14 +24,17 @@ from unshuffle.training.processes import rank, ranks, summed
 
 
 class OrderingTask(nn.Module):
-    """The decoder's loss; link weights come with the documents."""
+    """The decoder's loss; link weights come with the documents, or are a judge's of any reliability."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, *, judged: bool = False) -> None:
         super().__init__()
         self.network = network
+        self.judged = judged
 
     def forward(self, batch: Batch, gold: Gold, drawn: Drawn) -> Tensor:
         """Negative log-likelihood of the true orders."""
+        if self.judged:
+            batch = replace(batch, weights=judged_weights(batch, gold, drawn))
         return decoder_share(self.network, drawn, self.network(batch, gold))
 
 
@@ -65,6 +70,17 @@ class JointTask(nn.Module):
         return decoder_share(network, drawn, network(batch, gold, encoded)) + self.pair_loss_weight * pair_loss
 
 
+def judged_weights(batch: Batch, gold: Gold, drawn: Drawn) -> Tensor:
+    """(pairs,) drawn for all documents in each process, so that a pair's weight does not depend on who has it."""
+    whole = drawn.whole or drawn
+    pairs = [item.graph.pairs.shape[1] for item in whole.items]
+    here = slice(sum(pairs[: drawn.first]), sum(pairs[: drawn.first]) + batch.graph.pairs.shape[1])
+    truth = torch.zeros(sum(pairs), device=gold.position.device)
+    truth[here] = pair_truth(batch, gold)
+    document = torch.arange(len(pairs)).repeat_interleave(torch.tensor(pairs)).to(truth.device)
+    return degraded(truth, document, len(pairs), torch.Generator().manual_seed(drawn.seed))[here]
+
+
 def decoder_share(network: Network, drawn: Drawn, loss: Tensor) -> Tensor:
     """A decoder's loss with the weight of the documents here, by what the decoder averages over."""
     here, everywhere = (
@@ -88,13 +104,14 @@ class OrderingStage:
         beam: int,
         measure: Literal["acc_micro", "tau", "pmr"],
         joint: bool = False,
+        judged: bool = False,
     ) -> None:
         self.name, self.items = name, items
         if network.refiner is not None:
             network.refiner.requires_grad_(joint)
-        self.module: nn.Module = JointTask(network) if joint else OrderingTask(network)
+        self.module: nn.Module = JointTask(network) if joint else OrderingTask(network, judged=judged)
         self._network, self._beam, self._measure = network, beam, measure
-        self._valid = shuffled_batches(valid, seed)
+        self._valid, self._judged = shuffled_batches(valid, seed), judged
 
     def score(self) -> float:
         """The chosen measure on validation, in percent."""
@@ -104,7 +121,9 @@ class OrderingStage:
         """All measures on validation."""
         pairs = []
         for drawn in self._valid[rank() :: ranks()]:
-            batch, _ = drawn.collated(device_of(self._network))
+            batch, gold = drawn.collated(device_of(self._network))
+            if self._judged:  # the same judge at every epoch, of all reliabilities
+                batch = replace(batch, weights=judged_weights(batch, gold, drawn))
             found = self._network.search(self._network.read(batch), batch, Search(beam=self._beam))
             pairs += [OrderPair(best.orders[0], true) for best, true in zip(found, drawn.orders, strict=True)]
         return gathered(tally(pairs)).score()

@@ -22,7 +22,7 @@ from unshuffle.storage.files import read_json
 from unshuffle.system.config import SystemConfig
 from unshuffle.system.network import Network
 from unshuffle.training.checkpoint import Checkpoint
-from unshuffle.training.classifiers import InitialStage, IterativeStage, with_weights
+from unshuffle.training.classifiers import InitialStage, IterativeStage, tune, with_weights
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.loop import Progress, Stage, train
 from unshuffle.training.ordering import OrderingStage
@@ -125,6 +125,7 @@ def train_stages(run: Run, network: Network, items: Sequence[Item], valid: Seque
         beam=run.training.validation_beam,
         measure=run.training.measure,
         joint=joint,
+        judged=run.config.judged,
     )
     yield from run.stage(
         stage,
@@ -188,6 +189,9 @@ def _classifiers(
             read["lessons"] = config.learns_from  # its former name, see `with_former_names`
         yield from train_classifier(second, [common, read, share])
     refiner.eval()
+    if config.tuned:
+        with torch.inference_mode():
+            tune(refiner, valid, derived(run.seed, "tuned") % 2**31)
 
 
 def _classifier_recipe(run: Run, config: IterativeConfig) -> list[object]:

@@ -1,5 +1,7 @@
 """The transformer that reads sentences in pairs."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor
@@ -72,6 +74,28 @@ def test_sentences_may_be_the_mean_of_their_pairs_or_read_alone(bert: str) -> No
     encoded = mean(batch)
     close(encoded.sentences, encoded.pairs.view(5, 4, 8).mean(1))
     close(alone(batch).sentences, torch.stack([states_of(alone, ids)[0] for ids in texts(ITEMS[:1])]))
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("name", ["pair mean", "pair alone"])
+def test_where_no_entity_is_asked_for_only_the_first_piece_goes_through_the_last_layer(
+    name: str, training: bool, bert: str
+) -> None:
+    encoder, batch = built(CONFIGS[name], bert).train(training), collated([*ITEMS, *ITEMS])
+    for module in encoder.modules():
+        for rate in ("dropped", "attention_dropout"):
+            if hasattr(module, rate):
+                setattr(module, rate, 0)
+    bare = replace(batch, spans=batch.spans[:, :0])
+    assert batch.spans.shape[1]
+    gradients = []
+    for given in (batch, bare):
+        encoder.zero_grad()
+        encoded = encoder(given)
+        (encoded.pairs.square().sum() + encoded.sentences.square().sum()).backward()
+        gradients.append([encoded.pairs, *(p.grad.clone() for p in encoder.parameters() if p.grad is not None)])
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
 def test_bart_puts_two_separators_between_the_sentences_of_a_pair(bart: str) -> None:

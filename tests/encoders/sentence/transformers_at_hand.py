@@ -25,7 +25,7 @@ CONFIGS = {
     "pair mean": TransformerPairConfig(sentences="mean", chunk_tokens=40),
     "pair alone": TransformerPairConfig(sentences="alone"),
     "set": TransformerSetConfig(alone=1),
-    "set from the start": TransformerSetConfig(alone=0, chunk_tokens=40, apart=0.5),
+    "set from the start": TransformerSetConfig(alone=0, chunk_tokens=40, between_bias=0.5),
     "joined": TransformerJoinedConfig(),
     "joined in windows": TransformerJoinedConfig(longest=12, alternate=False),
     "joined marks": TransformerJoinedConfig(pooling="first"),

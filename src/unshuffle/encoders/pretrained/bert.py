@@ -45,6 +45,12 @@ class Group:
         other = self.part[:, None, :, None] != self.part[:, None, None, :]
         return replace(self, other=other.to(like.dtype))
 
+    @property
+    def first(self) -> Tensor:
+        """(rows,) the flat place of the first piece of each sequence."""
+        lengths = self.here.sum(1)
+        return self.place[lengths.cumsum(0) - lengths]
+
     def alone(self) -> Group:
         """The same where the flat text has nothing but its pieces, row by row."""
         return replace(self, place=torch.arange(len(self.place), device=self.place.device))
@@ -137,11 +143,31 @@ class _Layer(nn.Module):
         self.output = _Projection(inner, width, epsilon, dropouts[0])
 
     def forward(self, states: Tensor, groups: Sequence[Group], between: Tensor | None = None) -> Tensor:
-        heard = self._attend(states, groups, between)
+        return self._answer(self._attend(states, groups, between), states)
+
+    def _answer(self, heard: Tensor, states: Tensor) -> Tensor:
         states = self.attention.output(heard, states)  # type: ignore[operator]
         inner = gelu(self.intermediate.dense(states))  # type: ignore[operator]
         answered: Tensor = self.output(inner, states)
         return answered
+
+    def openings(self, states: Tensor, groups: Sequence[Group]) -> Tensor:
+        """(sequences, width) the first piece of each sequence, group by group; the others speak but do not hear."""
+        own = self.attention.self
+        key, value = (getattr(own, name)(states) for name in ("key", "value"))
+        first = states.index_select(0, torch.cat([group.first for group in groups]))
+        queries = torch.split(own.query(first), [len(group.here) for group in groups])  # type: ignore[operator]
+        heard = []
+        for group, query in zip(groups, queries, strict=True):
+            rows, longest = group.here.shape
+            asked = query.view(rows, self.heads, 1, -1)
+            known = [group.table(part).view(rows, longest, self.heads, -1).transpose(1, 2) for part in (key, value)]
+            if self.training:
+                answer = self._attend_in_training(asked, *known, group, None)
+            else:
+                answer = scaled_dot_product_attention(asked, *known, attn_mask=group.here[:, None, None, :])
+            heard.append(answer.reshape(rows, -1))
+        return self._answer(torch.cat(heard), first)
 
     def _attend(self, states: Tensor, groups: Sequence[Group], between: Tensor | None) -> Tensor:
         """Each piece hears the pieces of its own sequence; `between`: (heads,) what those of other parts get on top."""
@@ -177,17 +203,17 @@ class _Layer(nn.Module):
         self, query: Tensor, key: Tensor, value: Tensor, group: Group, between: Tensor | None
     ) -> Tensor:
         """Attention spelled out, with a learned bias: torch's own has no fast gradient for short rows or for a bias."""
-        rows, heads, longest, size = query.shape
+        (rows, heads, asked, size), longest = query.shape, key.shape[2]
         bias = torch.where(group.here, 0.0, NOTHING)[:, None, None, :].to(query.dtype)  # (rows, 1, 1, longest)
         if group.other is None or between is None:
             bias = bias.expand(rows, heads, 1, longest).reshape(rows * heads, 1, longest)
         else:
             step = between.to(query.dtype)[:, None, None]
             bias = torch.addcmul(bias, group.other.to(query.dtype), step).view(rows * heads, longest, longest)
-        query, key, value = (part.reshape(rows * heads, longest, size) for part in (query, key, value))
+        query, key, value = (part.reshape(rows * heads, -1, size) for part in (query, key, value))
         shares = torch.baddbmm(bias, query, key.transpose(1, 2), alpha=size**-0.5).softmax(-1)
         shares = dropout(shares, self.attention_dropout)
-        return torch.bmm(shares, value).view(rows, heads, longest, size)
+        return torch.bmm(shares, value).view(rows, heads, asked, size)
 
 
 def attention_with_bias(parts: tuple[Tensor, Tensor, Tensor], group: Group, between: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Self
 
-from annotated_types import Ge, Lt
+from annotated_types import Ge, Le, Lt
 from torch import nn
 
 from unshuffle.encoders.contracts import SentenceEncoderConfig, Vocabulary
@@ -44,7 +44,7 @@ class PretrainedConfig(SentenceEncoderConfig):
     """Whether what lies below the layers is left untrained too."""
     inner_dropout: Annotated[float, Ge(0), Lt(1)] | None = None
     """Dropout inside the transformer; None leaves the architecture's."""
-    chunk_tokens: Annotated[int, Ge(1)] = 4096
+    chunk_tokens: Annotated[int, Ge(1), Le(65_536)] = 4096
     """Word pieces that are run at once, padding included; bounds the memory of inference."""
 
     @property

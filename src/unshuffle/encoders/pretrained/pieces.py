@@ -69,6 +69,19 @@ class Pieces(nn.Module):
         states: Tensor = self.model.embeddings(ids, place_of_piece(lengths), segments)
         return self.through(states, groups, 0, last)
 
+    def openings(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
+        """(pieces,) -> (sequences, width) of the first piece of each; the last layer is computed for these only."""
+        if not len(lengths) or not isinstance(self.model, Bert):
+            states = self(ids, lengths, segments)
+            return states[(lengths.cumsum(0) - lengths)[: len(states)]]
+        last = len(self.model.layers) - 1
+        states = self(ids, lengths, segments, last)
+        groups = groups_of(lengths, self.budget)
+        layer = self.model.layers[last]
+        together = [groups] if self.training else [[group] for group in groups]
+        found: Tensor = torch.cat([layer.openings(states, some) for some in together])  # type: ignore[operator]
+        return found[torch.argsort(torch.cat([group.first for group in groups]))]
+
     def through(
         self, states: Tensor, groups: list[Group], first: int, last: int, between: Tensor | None = None
     ) -> Tensor:

@@ -56,8 +56,13 @@ class TransformerPair(PiecesEncoder):
             longest=min(self.config.longest, self.pieces.longest),
             separators=self.pieces.separators,
         )
-        states = self._states(text, batch.tokens.distinct[pairs], batch.tokens.ids)
-        relations = states[text.opening]  # (ordered pairs, width)
+        same = batch.tokens.distinct[pairs]
+        if self.gather is None and not len(batch.spans[0]):  # nobody asks for more than the [CLS] of each pair
+            relations = self._openings(text, same, batch.tokens.ids)
+            states = relations[:0]
+        else:
+            states = self._states(text, same, batch.tokens.ids)
+            relations = states[text.opening]  # (ordered pairs, width)
         if self.gather is not None:
             sentences = self.gather(states, text, pairs, batch.graph.sentences)
         elif self.config.sentences == "mean":
@@ -87,14 +92,22 @@ class TransformerPair(PiecesEncoder):
         number = read.cumsum(0) - 1  # of a piece among those that are read
         return once[number[start[first[which]][text.pair] + position]]
 
+    def _openings(self, text: PairText, pairs: Tensor, ids: Tensor) -> Tensor:
+        """(pairs, width) [CLS] of each; pairs of the same two texts are read once."""
+        distinct, which = torch.unique(pairs, dim=1, return_inverse=True)
+        everyone = torch.arange(len(which), device=which.device)
+        first = which.new_full((distinct.shape[1],), len(which)).scatter_reduce(0, which, everyone, "amin")
+        read = first[which] == everyone  # (pairs,)
+        kept = read[text.pair]
+        once = self.pieces.openings(ids[text.word[kept]], text.lengths[read], text.half[kept])
+        return once[(read.cumsum(0) - 1)[first[which]]]
+
     def _alone(self, batch: Batch) -> Tensor:
         """[CLS] of each sentence read on its own."""
         tokens = batch.tokens
         read = read_pieces(tokens.lengths, self.pieces.longest)
         lengths = tokens.lengths.clamp_max(self.pieces.longest)
-        states = self.pieces(tokens.ids[read], lengths)
-        vectors: Tensor = states[lengths.cumsum(0) - lengths]
-        return vectors[tokens.distinct]
+        return self.pieces.openings(tokens.ids[read], lengths)[tokens.distinct]
 
     def _entities(self, states: Tensor, text: PairText, pairs: Tensor, batch: Batch) -> Tensor:
         """Mean over all positions where a piece of a mention is read, in whatever pair."""

@@ -53,9 +53,9 @@ function summary(left, right) {
   if (same(left.order, right.order)) return "Both give the same order.";
   const [agreeing, all] = agreement(left.order, right.order);
   const away = moved(left.order, right.order).length;
-  const comparable = left.of === right.of && left.probability > 0 && right.probability > 0; // to one model, that is
-  const likelier = comparable
-    ? ` To the model, the right one is ${times(Math.log(right.probability) - Math.log(left.probability))} the left one.` : "";
+  const known = left.log_probability != null && right.log_probability != null;
+  const likelier = known && left.of === right.of // to one model, that is
+    ? ` To the model, the right one is ${times(right.log_probability - left.log_probability)} the left one.` : "";
   return `${count(away, "move")} ${away === 1 ? "turns" : "turn"} one into the other; ${agreeing} of ${count(all, "pair")} stand the same way round.${likelier}`;
 }
 

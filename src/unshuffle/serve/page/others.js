@@ -7,10 +7,10 @@ const MOST_MOVES = 2;
 
 /** Fill the list; `choose(order)` is called for the one that is pressed. */
 export function showOthers({ n_best: orders, sentences, why }, labels, choose) {
-  const most = Math.max(...orders.map((candidate) => candidate.probability), Number.MIN_VALUE);
+  const most = orders[0].log_probability; // long documents' probabilities are too small for numbers, their shares are not
   byId("orders").replaceChildren(...orders.map((candidate) => {
     const bar = element("span", { class: "share" });
-    bar.style.setProperty("--strength", `${(100 * candidate.probability) / most}%`);
+    bar.style.setProperty("--strength", `${100 * Math.exp(candidate.log_probability - most)}%`);
     const away = moved(orders[0].order, candidate.order);
     return element("li", {}, element("button", { type: "button", onclick: () => choose(candidate.order) },
       element("span", { class: "steps" }, ...numbers(candidate.order, labels, away)), bar,

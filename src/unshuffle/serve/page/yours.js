@@ -7,11 +7,11 @@ export function showYours(coherence, { n_best: [best] }) {
   const line = byId("headline");
   line.dataset.level = "fair";
   byId("detail").textContent = "The flagged steps are those of your arrangement.";
-  if (coherence.log_probability == null || !(best.probability > 0)) {
+  if (coherence.log_probability == null || best.log_probability == null) {
     line.textContent = "Your arrangement: the model finds it hardly possible";
     return;
   }
-  const change = coherence.log_probability - Math.log(best.probability);
+  const change = coherence.log_probability - best.log_probability;
   line.textContent = `Your arrangement: to the model it is ${times(change)} its own`;
 }
 

@@ -34,8 +34,8 @@ def read_parquet(source: Source) -> Iterator[Document | DataError]:
                 for number in range(batch.num_rows):
                     row += 1
                     yield _document(batch, number, f"{source.name} row {row}", f"{source.stem}-{row}")
-        except pyarrow.ArrowException as error:
-            reason = str(error).splitlines()[0]
+        except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise DataError(f"{source.name}: it is no sound Parquet file ({reason}). Write it again.") from None
 
 

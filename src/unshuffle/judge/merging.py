@@ -1,8 +1,8 @@
-"""Which pairs to ask about when not all can be asked: first those a merge sort needs, then the doubtful neighbours."""
+"""Which pairs to ask about when there is no model to say: first those a merge sort needs, then doubtful neighbours."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,15 +10,15 @@ from unshuffle.rank.borda import row_sums
 from unshuffle.rank.paths import widest_paths
 from unshuffle.rank.ranking import FloatArray
 
-Pair = Callable[[int, int], float | None]
+Ask = Callable[[Sequence[tuple[int, int]]], Sequence[float]]
+"""Pairs to chances that the first comes first; fewer answers than pairs where the budget ends."""
 
 
 class Questions:
     """The answers so far on one document's pairs, whose sentences are numbered by content."""
 
-    def __init__(self, sentences: int, pair: Pair) -> None:
-        """`pair` answers with the chance that one sentence comes before another, or None if it may not be asked."""
-        self._pair = pair
+    def __init__(self, sentences: int, answers: Ask) -> None:
+        self._answers = answers
         self.probability: FloatArray = np.full((sentences, sentences), 0.5)
         self.asked = np.eye(sentences, dtype=np.bool_)
 
@@ -26,22 +26,18 @@ class Questions:
         """How many sentences there are."""
         return len(self.probability)
 
-    def ask(self, first: int, second: int) -> bool:
-        """Asks about a pair that was not asked yet; False where the budget does not allow it."""
-        if self.asked[first, second]:
-            return True
-        answer = self._pair(first, second)
-        if answer is None:
-            return False
-        self.probability[first, second], self.probability[second, first] = answer, 1 - answer
-        self.asked[first, second] = self.asked[second, first] = True
-        return True
+    def ask(self, pairs: Sequence[tuple[int, int]]) -> bool:
+        """Asks about those pairs that were not asked yet; False where the budget does not allow all of them."""
+        fresh = [pair for pair in pairs if not self.asked[pair]]
+        answers = self._answers(fresh) if fresh else ()
+        for (first, second), answer in zip(fresh, answers, strict=False):
+            self.probability[first, second], self.probability[second, first] = answer, 1 - answer
+            self.asked[first, second] = self.asked[second, first] = True
+        return len(answers) == len(fresh)
 
     def ask_all(self) -> None:
         """Every pair."""
-        for first in range(len(self)):
-            for second in range(first + 1, len(self)):
-                self.ask(first, second)
+        self.ask([(first, second) for first in range(len(self)) for second in range(first + 1, len(self))])
 
     def ask_by_merging(self) -> list[int]:
         """The pairs a merge sort compares, about n log n; where the budget ends, the rest stays as it is."""
@@ -61,7 +57,7 @@ class Questions:
             doubtful = [(int(order[at]), int(order[at + distance])) for at in np.flatnonzero(~np.diag(asked, distance))]
             doubtful.sort(key=lambda pair: (abs(current[pair] - 0.5), min(pair), max(pair)))
             # Asked as a batch: the order is recomputed once these neighbours are known.
-            if not all([self.ask(*pair) for pair in doubtful]):
+            if not self.ask(doubtful):
                 return
 
     def inferred(self) -> FloatArray:
@@ -73,7 +69,7 @@ class Questions:
         merged: list[int] = []
         left, right = left[::-1], right[::-1]
         while left and right:
-            self.ask(left[-1], right[-1])
+            self.ask([(left[-1], right[-1])])
             first = self.probability[left[-1], right[-1]] >= 0.5
             merged.append((left if first else right).pop())
         return merged + left[::-1] + right[::-1]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unshuffle.errors import ConfigError, DataError
+from unshuffle.judge.merging import Questions
+from unshuffle.judge.ranker import PairRanker
 from unshuffle.metrics import tau
-from unshuffle.rank import Constraints, PairRanker
-from unshuffle.rank.questions import Questions
+from unshuffle.rank import Constraints
 
 
 def numbered(count: int) -> list[str]:
@@ -147,7 +149,7 @@ def test_only_so_many_answers_are_remembered() -> None:
     ranker.order(numbered(4))
     ranker.order(numbered(4))
     assert 6 < len(judge.asked) <= 12
-    assert len(ranker._answers) <= 2
+    assert ranker._comparing is not None and len(ranker._comparing.known) <= 2
 
 
 def test_unasked_pairs_are_inferred_from_chains_unless_told_not_to() -> None:
@@ -159,8 +161,8 @@ def test_unasked_pairs_are_inferred_from_chains_unless_told_not_to() -> None:
 
 def test_a_chain_of_answers_is_as_sure_as_its_weakest_link() -> None:
     answers: dict[tuple[int, int], float] = {(0, 1): 0.9, (1, 2): 0.7}
-    questions = Questions(3, lambda first, second: answers.get((first, second)))
-    questions.ask_all()
+    questions = Questions(3, lambda pairs: [answers[pair] for pair in pairs])
+    questions.ask([*answers])
     assert questions.inferred()[0, 2] == pytest.approx(0.7)
     assert questions.inferred()[2, 0] == pytest.approx(0.3)
     assert questions.probability[0, 2] == 0.5
@@ -185,3 +187,75 @@ def test_a_budget_below_nothing_is_refused() -> None:
 def test_no_sentence_and_one_sentence_need_no_call() -> None:
     assert PairRanker(Judge()).order([]).order == ()
     assert PairRanker(Judge()).order(["Alone."]).calls == 0
+
+
+class Seeing:
+    """Sees the whole text, and remembers how it was asked."""
+
+    def __init__(self, failing: bool = False) -> None:
+        self.calls: list[int] = []
+        self.failing = failing
+
+    def answers(self, sentences: Sequence[str], pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+        self.calls.append(len(pairs))
+        if self.failing:
+            raise OSError("gone")
+        ends = {numbered(6)[0], numbered(6)[5]}
+        return [
+            None if {sentences[first], sentences[second]} == ends else float(sentences[first] < sentences[second])
+            for first, second in pairs
+        ]
+
+
+def test_a_judge_that_sees_the_whole_text_is_asked_in_one_go_where_it_may_be() -> None:
+    judge = Seeing()
+    found = PairRanker(judge=judge).order(numbered(6)[::-1])
+    assert judge.calls == [15] and found.calls == 15
+    assert found.order == (5, 4, 3, 2, 1, 0)  # the pair without an answer follows from the others
+    assert 0.5 < found.confidence < 0.9  # an answer counts as sure as the judge is reliable
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 9), st.integers(0, 40), st.booleans())
+def test_a_judge_s_budget_is_never_exceeded(count: int, budget: int, failing: bool) -> None:
+    judge = Seeing(failing)
+    found = PairRanker(judge=judge, budget=budget).order(numbered(count))
+    assert found.calls == sum(judge.calls) <= budget
+    assert sorted(found.order) == list(range(count))
+    assert bool(found.failed) == (failing and bool(judge.calls)) and len(judge.calls) <= (1 if failing else 40)
+
+
+def test_confidence_is_one_half_where_nothing_is_known_and_one_for_a_single_sentence() -> None:
+    assert PairRanker(Judge(), 0).order(numbered(4)).confidence == 0.5
+    assert PairRanker(Judge()).order(["Alone."]).confidence == 1.0
+    assert PairRanker(Judge(0.9)).order(numbered(4)).confidence == pytest.approx(0.9)
+
+
+def test_many_documents_come_in_turn_as_each_alone() -> None:
+    documents = [numbered(count % 5) for count in range(300)]
+    ranker = PairRanker(Judge(), at_once=4)
+    assert [one.order for one in ranker.order_many(iter(documents))] == [ranker.order(one).order for one in documents]
+
+
+def test_an_async_judge_is_awaited_on_the_caller_s_loop() -> None:
+    loops = set()
+
+    async def compare(first: str, second: str) -> float:
+        loops.add(asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        return 0.9 if first < second else 0.1
+
+    async def several() -> list[tuple[int, ...]]:
+        ranker = PairRanker(compare)
+        found = await asyncio.gather(*(ranker.order_async(numbered(4)[::-1]) for _ in range(3)))
+        return [one.order for one in found]
+
+    assert asyncio.run(several()) == [(3, 2, 1, 0)] * 3
+    assert len(loops) == 1
+    assert PairRanker(compare).order(numbered(3)).order == (0, 1, 2)
+
+
+def test_a_ranker_needs_one_judge() -> None:
+    for wrong in ({}, {"compare": Judge(), "judge": Seeing()}):
+        with pytest.raises(ConfigError, match="either compare or judge"):
+            PairRanker(**wrong)

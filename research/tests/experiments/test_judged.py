@@ -1,0 +1,52 @@
+"""The experiment on judges: every way at every number of questions, on made-up data."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.documents import random_documents
+from tests.fixtures.systems import tiny_model
+from unshuffle.errors import ConfigError
+from unshuffle.system.folder import save_model
+from unshuffle_research.experiments.judged import judged_by, run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("judged")
+    for seed, split in enumerate(("train", "valid", "test")):
+        rows = [
+            {"id": one.id, "sentences": one.sentences} for one in random_documents(12, sentences=(3, 5), seed=20 + seed)
+        ]
+        (place / f"{split}.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    save_model(tiny_model("irse-grn-judge", place, random_documents(12, seed=20)), place / "model")
+    return place
+
+
+def test_more_questions_to_an_oracle_help_and_useful_ones_most(folder: Path) -> None:
+    out = folder / "results"
+    written = run(
+        str(folder / "model"),
+        [f"made-up={folder}"],
+        ["oracle", "oracle:0.5"],
+        out,
+        documents=12,
+        fitted_on=12,
+        curves=True,
+    )
+    assert [path.name for path in written] == ["made-up-oracle.json", "made-up-oracle-0.5.json", "made-up-curve.json"]
+    found = json.loads(written[0].read_text())
+    tau = {(point["way"], point["questions"]): point["tau"] for point in found["points"]}
+    assert tau["ranker", None] == 100 and tau["useful", None] > tau["useful", 0]
+    assert tau["useful", 0] == tau["random", 0] == tau["weights", 0]
+    assert all(point["share"] <= 1 for point in found["points"])
+    assert {"command", "commit", "versions", "minutes", "trust", "spend"} <= set(found)
+    curve = json.loads(written[-1].read_text())["tau_by_reliability"]
+    assert len(curve) == 9 and all(-100 <= value <= 100 for value in curve.values())
+    assert (out / "made-up.svg").is_file() and "most useful pairs" in (out / "made-up.md").read_text()
+
+
+def test_a_judge_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match="expected oracle"):
+        judged_by("someone", [], 1, None)

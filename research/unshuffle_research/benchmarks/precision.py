@@ -1,0 +1,85 @@
+"""What fewer bits cost and gain: tau on each kind's validation texts beside 32 bits, and documents a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unshuffle.evaluation.predict import Prediction, figures, predict
+from unshuffle.metrics.orders import tau
+from unshuffle.system.loading import Precision, RuntimeName
+from unshuffle.system.orderer import Orderer
+from unshuffle.text.document import Document
+from unshuffle_research.benchmarks.documents import nips_like
+from unshuffle_research.benchmarks.machine import one_thread
+from unshuffle_research.benchmarks.settings import Settings
+from unshuffle_research.benchmarks.targets import Report, Target
+from unshuffle_research.model.mixture import held_out
+from unshuffle_research.model.recipe import load_recipe
+
+LOST = 0.2
+"""Tau that may be lost on any kind of text."""
+MOST = 300
+"""Documents of each kind."""
+WAYS: dict[str, tuple[RuntimeName, Precision]] = {
+    "light, 32": ("light", "32"),
+    "light, int8": ("light", "int8"),
+    "torch, 32": ("torch", "32"),
+    "torch, bf16": ("torch", "bf16"),
+}
+RIVALS = {"light, int8": "light, 32", "torch, bf16": "torch, 32"}
+
+
+def run(settings: Settings) -> Report:
+    """The same shuffled documents all four ways; `--data` names the folder of the recipe's texts."""
+    one_thread()
+    kinds: dict[str, Sequence[Document]] = {"made up": nips_like(4)}
+    if settings.data:
+        most = 2 if settings.quick else MOST
+        kinds = dict(held_out(load_recipe("default").last.mixture, Path(settings.data), "valid", most))
+    elif not settings.quick:
+        return Report("precision", (), {"skipped": "give --data (folder of the default recipe's texts)"})
+    found: dict[str, dict[str, list[Prediction]]] = {}
+    pace: dict[str, float] = {}
+    for way, (runtime, precision) in WAYS.items():
+        orderer = Orderer.from_pretrained("default", runtime=runtime, precision=precision, threads=1)
+        start = time.process_time()
+        found[way] = {kind: list(predict(orderer, documents, shuffles=1)) for kind, documents in kinds.items()}
+        pace[way] = sum(map(len, kinds.values())) / (time.process_time() - start)
+    compared = {
+        way: {kind: _compared(found[way][kind], found[exact][kind]) for kind in kinds} for way, exact in RIVALS.items()
+    }
+    targets = tuple(
+        Target(
+            name=f"tau that {way} loses on the kind it loses most on",
+            ratio=max(0.0, *(-change["tau"] for change in changes.values())),
+            limit=LOST,
+            at_most=True,
+        )
+        for way, changes in compared.items()
+    )
+    return Report(
+        "precision",
+        targets,
+        {
+            "documents per CPU second": pace,
+            "tau in 32 bits": {kind: figures(found["light, 32"][kind]).mean.tau for kind in kinds},
+            **{f"change of {way}": changes for way, changes in compared.items()},
+        },
+    )
+
+
+def _compared(rounded: Sequence[Prediction], exact: Sequence[Prediction]) -> dict[str, Any]:
+    """Change in tau with its standard error, and how many orders are others."""
+    taus = [np.array([100 * tau(each.order, range(len(each.order))) for each in some]) for some in (rounded, exact)]
+    change = taus[0] - taus[1]
+    return {
+        "tau": float(change.mean()),
+        "standard error": float(change.std() / len(change) ** 0.5),
+        "other orders": sum(one.order != other.order for one, other in zip(rounded, exact, strict=True)),
+        "documents": len(change),
+    }

@@ -1,0 +1,96 @@
+"""A judge's part in an ordering: documents asked about side by side, and what its answers change in the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+
+from unshuffle.graph.prepare import Item
+from unshuffle.judge.refinement import Refinement, refine
+from unshuffle.rank.ranking import FloatArray
+from unshuffle.result import Judgement, Ordering, PairProbability
+from unshuffle.system.assemble import agreement, listed, reasons
+from unshuffle.system.options import OrderOptions
+from unshuffle.text.document import Document
+
+
+def asked(
+    orderings: Sequence[Ordering], documents: Sequence[Document], options: OrderOptions
+) -> list[Refinement | None]:
+    """What the judge says of each document; None where there is none, or nothing to ask."""
+    judge = options.judge
+    if judge is None or not options.questions:
+        return [None] * len(orderings)
+
+    def one(ordering: Ordering, document: Document) -> Refinement:
+        return refine(
+            document.sentences,
+            chances(ordering.pairs, len(ordering.order)),
+            judge,
+            questions=options.questions,
+            constraints=options.constraints,
+        )
+
+    at_once = min(int(getattr(judge, "at_once", 1)), len(orderings))
+    if at_once <= 1:
+        return [one(ordering, document) for ordering, document in zip(orderings, documents, strict=True)]
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix="judge")
+    try:
+        return list(pool.map(one, orderings, documents))
+    finally:
+        pool.shutdown(cancel_futures=True)  # whoever stops here waits for no document that was not begun
+
+
+def reranked(ordering: Ordering, item: Item, refinement: Refinement) -> Ordering:
+    """The result by the model's and the judge's pair probabilities; the model's own where nothing was answered."""
+    if not _answered(refinement):
+        return judged(ordering, ordering, refinement)
+    pairs = listed(refinement.chance)
+    changed = replace(
+        ordering,
+        order=refinement.order,
+        pairs=pairs,
+        confidence=agreement(refinement.order, refinement.chance),
+        why=reasons(refinement.order, pairs, item.graph),
+    )
+    return judged(changed, ordering, refinement)
+
+
+def with_weights(item: Item, refinement: Refinement) -> Item | None:
+    """The document with the answers as link weights, for a model that reads them; None where nothing was answered."""
+    if not _answered(refinement):
+        return None
+    first, second = item.graph.pairs
+    weights = refinement.answered[first, second].astype(np.float32)
+    return replace(item, graph=replace(item.graph, weights=weights))
+
+
+def judged(ordering: Ordering, unjudged: Ordering, refinement: Refinement) -> Ordering:
+    """With what was asked, what it cost and what it changed."""
+    before, after = np.argsort(unjudged.order), np.argsort(ordering.order)
+    turned = (before[:, None] > before) & (after[:, None] < after)
+    return replace(
+        ordering,
+        judged=Judgement(
+            questions=refinement.questions,
+            spend=refinement.spend,
+            unjudged=unjudged.order,
+            turned=tuple((first, second) for first, second in np.argwhere(turned).tolist()),
+            failed=refinement.failed,
+        ),
+    )
+
+
+def chances(pairs: Sequence[PairProbability], sentences: int) -> FloatArray:
+    """(sentences, sentences) chance that the row's sentence comes before the column's."""
+    found: FloatArray = np.full((sentences, sentences), 0.5)
+    for pair in pairs:
+        found[pair.first, pair.second], found[pair.second, pair.first] = pair.probability, 1 - pair.probability
+    return found
+
+
+def _answered(refinement: Refinement) -> bool:
+    return any(question.answer is not None for question in refinement.questions)
