@@ -10,7 +10,12 @@ from unshuffle.cli.commands import OWN
 
 NONE = "no/such/place"
 WRONG: dict[str, list[list[str]]] = {
-    "order": [[NONE], ["--text", "One. Two.", "--model", NONE]],
+    "order": [
+        [NONE],
+        ["--text", "One. Two.", "--model", NONE],
+        ["--text", "One. Two.", "--judge", NONE],
+        ["--text", "One. Two.", "--judge", "http://localhost:9/v1"],
+    ],
     "order-files": [[NONE, "--out", "{folder}"], ["{texts}", "--out", "{folder}", "--model", NONE]],
     "score": [[NONE], ["--text", "One. Two.", "--model", NONE]],
     "graph": [[NONE], ["--text", "One. Two.", "--out", "graph.bmp"]],
@@ -23,6 +28,12 @@ WRONG: dict[str, list[list[str]]] = {
     ],
     "fine-tune": [[NONE, "--out", "{folder}"], ["{texts}", "--out", "{folder}", "--from", NONE]],
     "export": [[NONE, "--out", "{folder}"], ["{model}", "--out", "{folder}"]],
+    "train-judge": [["--data", NONE, "--out", "{folder}"]],
+    "trust-judge": [
+        [NONE, "--judge", NONE, "--out", "{folder}/trust.json"],
+        ["{texts}", "--judge", NONE, "--out", "{folder}/trust.json"],
+        ["{texts}", "--judge", "http://localhost:9/v1", "--out", "{folder}/trust.json"],
+    ],
     "evaluate": [[NONE], ["{texts}", "--model", NONE], ["--predictions", NONE]],
     "compare": [[NONE, NONE], ["{model}", "{model}"], ["{model}", "{model}", NONE], ["{texts}", "{texts}"]],
     "calibrate": [[NONE, "--model", "{model}"], ["{texts}", "--model", NONE]],
