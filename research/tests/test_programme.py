@@ -20,7 +20,8 @@ def test_every_experiment_and_every_system_is_called() -> None:
     assert all(set(call.after) <= names for call in calls)
     assert {*plan["after"], *plan["minutes"]} <= names
     assert {row for rows in plan["after"].values() for row in rows} <= names
-    assert [call.minutes for call in calls] == sorted(call.minutes for call in calls)
+    ranks = [(call.name in plan["later"], call.minutes) for call in calls]
+    assert ranks == sorted(ranks) and set(plan["later"]) <= names
 
 
 def test_settings_of_a_row_follow_it_into_every_call() -> None:

@@ -41,7 +41,7 @@ class Call:
 def calls_of(
     plan: Mapping[str, Any], data: Path, runs: Path, out: Path | None = None, encoder: Path | None = None
 ) -> list[Call]:
-    """The commands behind a plan, cheapest first; calls for a larger encoder are left out where none is given."""
+    """The commands behind a plan, cheapest first, those for `later` last; what needs an encoder is left out without."""
     calls = []
     for name, said in plan["calls"].items():
         experiment, sets, *options = shlex.split(said.replace("{data}", str(data)))
@@ -61,7 +61,7 @@ def calls_of(
             calls.append(Call(name, tuple(command), tuple(plan.get("after", {}).get(name, ())), minutes))
     there = {call.name for call in calls}
     calls = [replace(call, after=tuple(name for name in call.after if name in there)) for call in calls]
-    return sorted(calls, key=lambda call: call.minutes)
+    return sorted(calls, key=lambda call: (call.name in plan["later"], call.minutes))
 
 
 def settings_of(plan: Mapping[str, Any], experiment: str, options: Sequence[str]) -> Iterator[str]:
