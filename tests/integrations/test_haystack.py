@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("haystack", reason="needs the 'haystack' extra")
 import haystack
 
+from tests.integrations.conftest import Backwards
 from unshuffle.errors import ConfigError
 from unshuffle.integrations.haystack import CoherentOrderRanker
 from unshuffle.rank.constraints import Constraints
@@ -58,3 +59,11 @@ def test_a_pipeline_with_it_is_written_and_read(model: str, sentences: list[str]
 def test_what_no_file_can_hold_is_refused_when_it_is_written(model: str) -> None:
     with pytest.raises(ConfigError, match="constraints"):
         CoherentOrderRanker(model, constraints=Constraints(before=[(0, 1)])).to_dict()
+
+
+def test_a_judge_is_asked_within_its_budget(model: str, sentences: list[str], judge: Backwards) -> None:
+    ranker = CoherentOrderRanker(model, judge=judge, questions=6)
+    found = [one.content for one in ranker.run(documents=retrieved(sentences))["documents"]]
+    assert found == sorted(sentences, reverse=True) and 0 < judge.asked <= 6
+    with pytest.raises(ConfigError, match="judge"):
+        ranker.to_dict()

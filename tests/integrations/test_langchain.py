@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("langchain_core", reason="needs the 'langchain' extra")
 from langchain_core import callbacks, documents, runnables
 
+from tests.integrations.conftest import Backwards
 from unshuffle.integrations.langchain import CoherentOrder
 
 
@@ -58,3 +59,12 @@ def test_chunks_of_one_source_stay_in_their_order(model: str, sentences: list[st
     assert CoherentOrder(model, source_key="source").invoke(given) == given
     by_page = CoherentOrder(model, source_key="source", position_key="page").invoke(given)
     assert [one.metadata["page"] for one in by_page] == [1, 2, 3, 4]
+
+
+def test_a_judge_is_asked_within_its_budget(model: str, sentences: list[str], judge: Backwards) -> None:
+    given = [documents.Document(page_content=text) for text in sentences]
+    found = CoherentOrder(model, judge=judge, questions=6).invoke(given)
+    assert [one.page_content for one in found] == sorted(sentences, reverse=True)
+    assert 0 < judge.asked <= 6
+    CoherentOrder(model, judge=(idle := Backwards()), questions=0).invoke(given)
+    assert idle.asked == 0

@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("llama_index.core", reason="needs the 'llama-index' extra")
 from llama_index.core import schema
 
+from tests.integrations.conftest import Backwards
 from unshuffle.integrations.llama_index import CoherentOrderPostprocessor
 
 
@@ -49,3 +50,11 @@ def test_it_follows_a_retriever_in_a_query_engine(model: str, sentences: list[st
     )
     found = engine.query("what happened?").source_nodes
     assert [node.node.get_content() for node in found] == [sentences[place] for place in expected]
+
+
+def test_a_judge_is_asked_within_its_budget(model: str, sentences: list[str], judge: Backwards) -> None:
+    nodes = [schema.NodeWithScore(node=schema.TextNode(text=text), score=0.5) for text in sentences]
+    postprocessor = CoherentOrderPostprocessor(model=model, judge=judge, questions=6)
+    found = [node.node.get_content() for node in postprocessor.postprocess_nodes(nodes)]
+    assert found == sorted(sentences, reverse=True) and 0 < judge.asked <= 6
+    assert "judge" not in postprocessor.to_dict()  # it is an object that no file can hold

@@ -84,6 +84,14 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "unshuffle export my-model --out small-model",
         "unshuffle export my-model --out small-model --storage float16",
     ),
+    "train-judge": (
+        "unshuffle train-judge --data corpus/ --out my-judge",
+        "unshuffle train-judge --data corpus/ --out my-judge --minutes 60 --epochs 3",
+    ),
+    "trust-judge": (
+        "unshuffle trust-judge valid.jsonl --judge my-judge --out trust.json",
+        "unshuffle trust-judge valid.jsonl --judge http://localhost:8080/v1 --judge-model NAME --out trust.json",
+    ),
     "evaluate": (
         "unshuffle evaluate test.jsonl --model my-model",
         "unshuffle evaluate --predictions results/my-model.orders.jsonl.gz",

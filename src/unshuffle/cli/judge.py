@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from unshuffle.cli.options import Device, InputFormat, JudgeCache, JudgeModel, JudgePlace, ModelName, ParserName
+from unshuffle.errors import MissingExtra
 
 
 def train_judge(
@@ -28,8 +29,10 @@ def train_judge(
     """Train a cross-encoder that says which of two sentences comes first, for `--judge`."""
     from dataclasses import replace
 
-    import torch
-
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise MissingExtra("Training", "train") from None
     from unshuffle.cli.terminal import StageBars
     from unshuffle.judge.cross_encoder import CrossEncoderConfig
     from unshuffle.machine import keep_memory

@@ -33,7 +33,7 @@ class CoherentOrderPostprocessor(BaseNodePostprocessor):
         super().model_post_init(context)
         asked = {"judge": self.judge, "questions": self.questions}
         options = OrderKeywords(beam=self.beam, keep_if_unsure=self.keep_if_unsure)
-        options.update({name: value for name, value in asked.items() if value is not None})  # type: ignore[typeddict-item]
+        options.update({name: value for name, value in asked.items() if value is not None})
         self._chunks = ChunkOrderer(
             ChunkSettings(model=self.model, source_key=self.source_key, position_key=self.position_key, options=options)
         )
