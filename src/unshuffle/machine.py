@@ -126,6 +126,18 @@ def usable_device(name: str) -> torch.device:
     return device
 
 
+def usable_precision(name: str, device: torch.device) -> Precision:
+    """The precision of that name; `auto` is bfloat16 where the device has instructions for it, else single."""
+    import torch
+
+    if name != "auto":
+        return "bf16" if name == "bf16" else "32"
+    if device.type == "cuda":
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "32"
+    known = torch.cpu.get_capabilities() if device.type == "cpu" else {}
+    return "bf16" if known.get("avx512_bf16") or known.get("amx_bf16") else "32"
+
+
 def computing(device: torch.device, precision: Precision) -> AbstractContextManager[object]:
     """A context in which modules compute in that precision; their weights keep their own."""
     import torch

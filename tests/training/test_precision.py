@@ -9,7 +9,7 @@ pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_config
-from unshuffle.machine import Precision, usable_device
+from unshuffle.machine import Precision, usable_device, usable_precision
 from unshuffle.training.checkpoint import Checkpoint
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.loop import train
@@ -47,6 +47,15 @@ def test_bfloat16_reaches_the_loss_of_single_precision(tmp_path: Path) -> None:
     assert single != short  # it does compute in fewer bits
     assert single[-1] < 0.9 * single[0]
     assert short[-1] == pytest.approx(single[-1], rel=0.1)
+
+
+@pytest.mark.parametrize("instructions", [True, False])
+def test_bfloat16_is_chosen_where_the_processor_has_it(instructions: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": instructions})
+    cpu = torch.device("cpu")
+    assert usable_precision("auto", cpu) == ("bf16" if instructions else "32")
+    assert usable_precision("32", cpu) == "32"
+    assert usable_precision("bf16", cpu) == "bf16"
 
 
 def test_the_best_device_there_is_can_be_used() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 from unshuffle.machine import Precision
 from unshuffle.system.orderer import Orderer
@@ -26,7 +27,7 @@ def train_recipe(
     cache: Path | None = None,
     parser: str | None = None,
     device: str = "cpu",
-    precision: Precision = "32",
+    precision: Precision | Literal["auto"] = "32",
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> Orderer:
     """Trains every pass and gives the last one's model; those before it lie in folders within `out`."""

@@ -88,8 +88,7 @@ def lead(system: str, *baselines: str) -> str:
 
 
 def _compared(ours: Sequence[Floats], theirs: Sequence[Floats]) -> Comparison:
-    means = (np.mean(side, 0) for side in (ours, theirs))
-    return paired_bootstrap(*means, np.random.default_rng(derived(1, "lead", "tau")))
+    return paired_bootstrap(np.mean(ours, 0), np.mean(theirs, 0), np.random.default_rng(derived(1, "lead", "tau")))
 
 
 def trained(system: str) -> dict[int, tuple[Floats, bool]]:

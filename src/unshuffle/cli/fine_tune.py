@@ -35,7 +35,7 @@ def fine_tune(
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the processor to use.")] = 1,
     device: Device = "cpu",
-    precision: PrecisionName = PrecisionChoice.single,
+    precision: PrecisionName = PrecisionChoice.auto,
     form: OutputForm = Form.text,
 ) -> None:
     """Adapt a model to your documents and report what it gained on those held out."""

@@ -22,6 +22,7 @@ class Form(StrEnum):
 class PrecisionChoice(StrEnum):
     """In what numbers a model computes."""
 
+    auto = "auto"
     single = "32"
     bf16 = "bf16"
 
@@ -34,7 +35,10 @@ ModelName = Annotated[str, typer.Option("--model", "-m", help="Model folder, or 
 ParserName = Annotated[str | None, typer.Option("--parser", help="A parser in place of the model's.")]
 Device = Annotated[str, typer.Option("--device", help="Where the model runs: cpu, cuda, mps, or auto for the best.")]
 PrecisionName = Annotated[
-    PrecisionChoice, typer.Option("--precision", help="bf16: products in bfloat16, weights stay in single precision.")
+    PrecisionChoice,
+    typer.Option(
+        "--precision", help="bf16: products in bfloat16, weights in single precision; auto: where it is faster."
+    ),
 ]
 InputFormat = Annotated[
     Format | None, typer.Option("--input", "-i", help="Format; else the file's name or the content tells it.")

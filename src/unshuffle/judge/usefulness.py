@@ -54,5 +54,6 @@ def gains(before: FloatArray, reliability: float) -> FloatArray:
     yes = reliability * share + (1 - reliability) * (1 - share)  # chance that the answer is "first"
     after_yes = (reliability * both + (1 - reliability) * (share - both)) / yes[:, None]
     after_no = (share - yes[:, None] * after_yes) / (1 - yes)[:, None]
-    found: FloatArray = yes * np.abs(after_yes - 0.5).sum(1) + (1 - yes) * np.abs(after_no - 0.5).sum(1)
-    return found - np.abs(share - 0.5).sum()
+    after = yes * np.abs(after_yes - 0.5).sum(1) + (1 - yes) * np.abs(after_no - 0.5).sum(1)
+    found: FloatArray = after - np.abs(share - 0.5).sum()
+    return found

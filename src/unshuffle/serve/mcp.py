@@ -113,7 +113,7 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
 
         def call() -> OrderedSentences:
             read = read_sentences(sentences, None, "sentences", most)
-            check_document_cost(order_cost(read), most)
+            check_document_cost(order_cost(orderer.pieces(read)), most)
             known = Constraints(within_source=tuple(sources)) if sources else None
             found = orderer.order(read, keep_if_unsure=keep_if_unsure, constraints=known, n_best=1)
             return OrderedSentences(
@@ -132,8 +132,8 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
 
         def call() -> CoherenceScore:
             read = read_sentences(sentences, None, "sentences", most)
-            check_document_cost(order_cost(read), most)
-            check_request_cost(score_cost(read), most, "Send fewer or shorter sentences.")
+            check_document_cost(order_cost(orderer.pieces(read)), most)
+            check_request_cost(score_cost(orderer.pieces(read)), most, "Send fewer or shorter sentences.")
             found = orderer.coherence(read)
             return CoherenceScore(
                 verdict=found.verdict,
@@ -155,8 +155,10 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
 
         def call() -> ScrambledExercise:
             read = read_sentences(sentences, None, "sentences", most)
-            check_document_cost(order_cost(read), most)
-            check_request_cost(exercise_cost(read, mend=mend), most, "Send fewer sentences, or set mend to false.")
+            check_document_cost(order_cost(orderer.pieces(read)), most)
+            check_request_cost(
+                exercise_cost(orderer.pieces(read), mend=mend), most, "Send fewer sentences, or set mend to false."
+            )
             made = exercise_of(orderer, read, ExerciseOptions(seed=seed, mend=mend))
             return ScrambledExercise(
                 items=list(made.items),

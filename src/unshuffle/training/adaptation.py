@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from unshuffle.evaluation.predict import Prediction
 from unshuffle.evaluation.results import plain
@@ -47,7 +47,7 @@ class FineTuning:
     seed: int = 1
     resume: bool = False
     device: str = "cpu"
-    precision: Precision = "32"
+    precision: Precision | Literal["auto"] = "auto"
 
 
 @dataclass(frozen=True)

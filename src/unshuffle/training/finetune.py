@@ -17,7 +17,7 @@ from unshuffle.evaluation.calibrate import calibrated
 from unshuffle.evaluation.predict import Prediction, figures, gains, predict
 from unshuffle.evaluation.results import Result, command_line, plain
 from unshuffle.graph.prepare import Item
-from unshuffle.machine import usable_device
+from unshuffle.machine import usable_device, usable_precision
 from unshuffle.seeds import derived
 from unshuffle.storage.files import write_json
 from unshuffle.system.folder import Model, load_model, save_model
@@ -153,7 +153,7 @@ def _run(job: FineTuning, training: TrainingConfig, model: Model, data: Splits) 
         seed=job.seed,
         data_hash=data.hash + weights,
         folder=job.out / "stages",
-        precision=job.precision,
+        precision=usable_precision(job.precision, usable_device(job.device)),
     )
     check_settings(job.out, run.settings(), write=True)
     return run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
@@ -13,7 +13,7 @@ from torch import Tensor
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.graph.build import EntityVocabulary, count_nouns
 from unshuffle.graph.topics import LDAConfig, LDATopics
-from unshuffle.machine import Precision, usable_device
+from unshuffle.machine import Precision, usable_device, usable_precision
 from unshuffle.seeds import derived
 from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.config import SystemConfig
@@ -52,7 +52,7 @@ class TrainingJob:
     parser: str | None = None
     """Parser for the training documents, where it is not the system's."""
     device: str = "cpu"
-    precision: Precision = "32"
+    precision: Precision | Literal["auto"] = "32"
     start: str = ""
     """Folder or name of a model whose weights are taken over where they fit; empty for a fresh start."""
 
@@ -110,7 +110,7 @@ def train_system(job: TrainingJob, report: Callable[[Progress], None] = lambda p
         seed=job.seed,
         data_hash=Splits(train, valid, ()).hash + _beginning(job.start),
         folder=job.stages or marker,
-        precision=job.precision,
+        precision=usable_precision(job.precision, fabric.device),
     )
     check_settings(job.out, run.settings(), write=leads())
     fabric.barrier()

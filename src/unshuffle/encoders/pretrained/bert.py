@@ -156,16 +156,18 @@ class _Layer(nn.Module):
         own = self.attention.self
         key, value = (getattr(own, name)(states) for name in ("key", "value"))
         first = states.index_select(0, torch.cat([group.first for group in groups]))
-        queries = torch.split(own.query(first), [len(group.here) for group in groups])  # type: ignore[operator]
+        queries = torch.split(getattr(own, "query")(first), [len(group.here) for group in groups])  # noqa: B009
         heard = []
         for group, query in zip(groups, queries, strict=True):
             rows, longest = group.here.shape
             asked = query.view(rows, self.heads, 1, -1)
-            known = [group.table(part).view(rows, longest, self.heads, -1).transpose(1, 2) for part in (key, value)]
+            keys, values = (
+                group.table(part).view(rows, longest, self.heads, -1).transpose(1, 2) for part in (key, value)
+            )
             if self.training:
-                answer = self._attend_in_training(asked, *known, group, None)
+                answer = self._attend_in_training(asked, keys, values, group, None)
             else:
-                answer = scaled_dot_product_attention(asked, *known, attn_mask=group.here[:, None, None, :])
+                answer = scaled_dot_product_attention(asked, keys, values, attn_mask=group.here[:, None, None, :])
             heard.append(answer.reshape(rows, -1))
         return self._answer(torch.cat(heard), first)
 

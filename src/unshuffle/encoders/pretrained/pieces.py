@@ -72,8 +72,8 @@ class Pieces(nn.Module):
     def openings(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
         """(pieces,) -> (sequences, width) of the first piece of each; the last layer is computed for these only."""
         if not len(lengths) or not isinstance(self.model, Bert):
-            states = self(ids, lengths, segments)
-            return states[(lengths.cumsum(0) - lengths)[: len(states)]]
+            all_states: Tensor = self(ids, lengths, segments)
+            return all_states[(lengths.cumsum(0) - lengths)[: len(all_states)]]
         last = len(self.model.layers) - 1
         states = self(ids, lengths, segments, last)
         groups = groups_of(lengths, self.budget)
