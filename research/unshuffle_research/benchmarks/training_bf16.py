@@ -34,7 +34,7 @@ def run(settings: Settings) -> Report:
     documents = nips_like(count)
     targets, pace, losses = [], {}, {}
     for row in rows:
-        calls = {name: _steps(row, documents, batch, name) for name in PRECISIONS}
+        calls: dict[str, Callable[[], float]] = {name: _steps(row, documents, batch, name) for name in PRECISIONS}
         told = {name: call() for name, call in calls.items()}  # optimisers get their memory
         spent = side_by_side(calls, repeats=repeats)
         limit = LEAST[row]
