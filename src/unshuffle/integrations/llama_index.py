@@ -31,9 +31,9 @@ class CoherentOrderPostprocessor(BaseNodePostprocessor):
     def model_post_init(self, context: Any, /) -> None:
         """Loads the model once."""
         super().model_post_init(context)
-        asked = {"judge": self.judge, "questions": self.questions}
-        options = OrderKeywords(beam=self.beam, keep_if_unsure=self.keep_if_unsure)
-        options.update({name: value for name, value in asked.items() if value is not None})
+        options = OrderKeywords(beam=self.beam, keep_if_unsure=self.keep_if_unsure, judge=self.judge)
+        if self.questions is not None:
+            options["questions"] = self.questions
         self._chunks = ChunkOrderer(
             ChunkSettings(model=self.model, source_key=self.source_key, position_key=self.position_key, options=options)
         )
