@@ -38,8 +38,6 @@ WRONG: dict[str, list[list[str]]] = {
     "compare": [[NONE, NONE], ["{model}", "{model}"], ["{model}", "{model}", NONE], ["{texts}", "{texts}"]],
     "calibrate": [[NONE, "--model", "{model}"], ["{texts}", "--model", NONE]],
     "serve": [["--limit", "words"], ["--port", "0"], ["--model", NONE], ["--compare", NONE]],
-    "train-judge": [["--data", NONE, "--out", "{folder}/judge"]],
-    "trust-judge": [[NONE, "--judge", NONE, "--out", "{folder}/trust.json"]],
     "mcp": [["--limit", "words"], ["--model", NONE]],
 }
 

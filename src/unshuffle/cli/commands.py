@@ -100,14 +100,6 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "unshuffle compare default my-model test.jsonl --plot compared.svg",
         "unshuffle compare first.orders.jsonl.gz second.orders.jsonl.gz --format json",
     ),
-    "train-judge": (
-        "unshuffle train-judge --data corpus --out my-judge --minutes 60",
-        "unshuffle train-judge --data corpus --out my-judge --encoder bert-base-uncased --no-context",
-    ),
-    "trust-judge": (
-        "unshuffle trust-judge valid.jsonl --judge my-judge --out trust.json",
-        "unshuffle trust-judge valid.jsonl --judge http://localhost:8080/v1 --judge-model local --out trust.json",
-    ),
     "calibrate": (
         "unshuffle calibrate valid.jsonl --model my-model",
         "unshuffle calibrate news.jsonl stories.jsonl --model my-model --plot reliability.svg",
