@@ -52,7 +52,7 @@ def test_a_line_beyond_the_limit_is_not_even_read_whole(format: str, monkeypatch
 
 @pytest.mark.parametrize("format", ["lines", "text", "tsv"])
 def test_an_endless_document_is_refused_and_not_kept(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("document", "readers.plain", "readers.table", "readers.record"):
+    for module in ("document", "readers.plain", "readers.source", "readers.table"):
         monkeypatch.setattr(f"unshuffle.text.{module}.LARGEST_DOCUMENT", 10_000)
     if format == "tsv":
         text = "id\tsentence\n" + "x\tA sentence of it.\n" * 5_000 + "y\tOne.\ny\tTwo.\n"

@@ -49,7 +49,7 @@ def test_a_model_with_other_words_or_another_network_is_refused(tmp_path: Path) 
         ({"seed": 2}, r"seed \(1 before, 2 now\)"),
         ({"training": replace(TRAINING, batch=2)}, r"training\.batch \(4 before, 2 now\)"),
         ({"training": replace(TRAINING, learning_rate=0.5, epochs=4)}, r"training\.epochs .*, training\.learning_rate"),
-        ({"precision": "bf16-mixed"}, "precision"),
+        ({"precision": "bf16"}, "precision"),
         ({"data": "other"}, "data"),
         ({"config": "other"}, r"system\.decoder\.attention_width"),
         ({"stages": "shared", "seed": 3}, "seed"),

@@ -15,7 +15,7 @@ from unshuffle.errors import ConfigError
 
 def test_a_set_whose_sentences_are_far_apart_is_read_sentence_by_sentence(bert: str) -> None:
     batch = collated(ITEMS)
-    apart, plain = built(TransformerSetConfig(alone=1, apart=-1e9), bert)(batch), built(CONFIGS["mean"], bert)(batch)
+    apart, plain = built(TransformerSetConfig(alone=1, between_bias=-1e9), bert)(batch), built(CONFIGS["mean"], bert)(batch)
     close(apart.sentences, plain.sentences)
     close(apart.entities, plain.entities)
 
@@ -23,7 +23,7 @@ def test_a_set_whose_sentences_are_far_apart_is_read_sentence_by_sentence(bert: 
 def test_the_sentences_of_a_set_hear_each_other_piece_by_piece(bert: str) -> None:
     """Without a bias the pieces of a document are one sequence, but for their places, which begin anew."""
     document = ITEMS[:1]
-    encoder = built(TransformerSetConfig(alone=0, apart=0.0), bert)
+    encoder = built(TransformerSetConfig(alone=0, between_bias=0.0), bert)
     model = AutoModel.from_pretrained(bert).eval()
     sentences = texts(document)
     places = torch.tensor([[place for ids in sentences for place in range(len(ids))]])
@@ -52,7 +52,7 @@ def test_equal_sentences_of_a_set_stay_equal(training: bool, bert: str) -> None:
 
 @pytest.mark.parametrize("bias", [-2.5, 0.0, 0.7])
 def test_training_reads_a_set_as_inference_does(bias: float, bert: str) -> None:
-    config = replace(CONFIGS["set"], apart=bias, dropout=0.0, inner_dropout=0.0)
+    config = replace(CONFIGS["set"], between_bias=bias, dropout=0.0, inner_dropout=0.0)
     encoder, batch = built(config, bert), collated(ITEMS)
     read = encoder(batch).sentences
     trained = encoder.train()(batch).sentences
