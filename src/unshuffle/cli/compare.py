@@ -53,7 +53,10 @@ def compare(
     if plot is not None:
         write_comparison(found, plot)
     if form is Form.json:
-        typer.echo(json.dumps(found.to_json(), ensure_ascii=False))
+        from unshuffle.evaluation.results import command_line, commit, versions
+
+        origin = {"command": command_line(), "commit": commit(), "versions": versions()}
+        typer.echo(json.dumps({**found.to_json(), **origin}, ensure_ascii=False))
         return
     from unshuffle.cli.terminal import write_table
 
