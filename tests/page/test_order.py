@@ -167,7 +167,7 @@ def test_a_hard_example_says_that_it_is(open_page: Open) -> None:
     page = open_page()
     order_example(page, "A hard one")
     assert page.inner_text("#example-note").startswith("This one is hard")
-    order_example(page, "An e-mail")
+    order_example(page, "A news item")
     assert page.is_hidden("#example-note")
 
 

@@ -15,7 +15,10 @@ from unshuffle.errors import ConfigError
 
 def test_a_set_whose_sentences_are_far_apart_is_read_sentence_by_sentence(bert: str) -> None:
     batch = collated(ITEMS)
-    apart, plain = built(TransformerSetConfig(alone=1, between_bias=-1e9), bert)(batch), built(CONFIGS["mean"], bert)(batch)
+    apart, plain = (
+        built(TransformerSetConfig(alone=1, between_bias=-1e9), bert)(batch),
+        built(CONFIGS["mean"], bert)(batch),
+    )
     close(apart.sentences, plain.sentences)
     close(apart.entities, plain.entities)
 
