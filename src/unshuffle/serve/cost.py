@@ -13,7 +13,7 @@ from statistics import fmean
 from unshuffle.errors import DataError
 from unshuffle.exercises.make import paragraphs_tried
 from unshuffle.serve.settings import Limits
-from unshuffle.system.assemble import JUDGES
+from unshuffle.system.assemble import CONFIDENCE_BEAM
 from unshuffle.system.options import DEFAULT_BEAM
 
 PAIR = 1 / 3
@@ -37,7 +37,7 @@ def reading_cost(pieces: Sequence[int]) -> float:
 def order_cost(pieces: Sequence[int], beam: int | None = None, n_best: int = 5) -> float:
     """Of putting one document in order."""
     width = max(DEFAULT_BEAM if beam is None else beam, n_best)
-    searched = width if width == JUDGES else width + JUDGES
+    searched = width if width == CONFIDENCE_BEAM else width + CONFIDENCE_BEAM
     return reading_cost(pieces) + STEP * searched * len(pieces) ** 2
 
 

@@ -22,7 +22,7 @@ from unshuffle.system.options import DEFAULT_BEAM
 from unshuffle.text.document import Document
 
 FloatArray = NDArray[np.float64]
-JUDGES = DEFAULT_BEAM
+CONFIDENCE_BEAM = DEFAULT_BEAM
 """Width of the search that pair probabilities and confidence rest on: the one on which calibration is fitted."""
 SUREST = 0.99
 """Shares among the orders found are cut here, since orders that were never found cannot disagree."""
@@ -40,7 +40,7 @@ def assembled(
 ) -> Ordering:
     """A document's result, before ties and the wish to keep unsure orders are looked at.
 
-    `judges`: the orders of a search of width `JUDGES`, so that an order has the same confidence whatever beam found it.
+    `judges`: the orders of a search of width `CONFIDENCE_BEAM`, so that an order has the same confidence whatever beam found it.
     """
     if not found.orders or math.isnan(found.log_probabilities[0]):
         raise ConfigError("model: its weights give no order: they are not numbers, or too large. Use another model.")

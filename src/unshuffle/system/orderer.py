@@ -14,7 +14,7 @@ from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.search.allowed import allowed_orders
 from unshuffle.search.contracts import Search
 from unshuffle.steps import Steps, finish
-from unshuffle.system.assemble import JUDGES, assembled, finished
+from unshuffle.system.assemble import CONFIDENCE_BEAM, assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
 from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
@@ -208,7 +208,11 @@ class Orderer:
         reading = self.model.read(items)
         found = reading.search(Search(beam=width, keep=width, allowed=allowed))
         # If each search judged itself, confidence would rise as the beam gets narrower and finds less that disagrees.
-        judges = found if width == JUDGES else reading.search(Search(beam=JUDGES, keep=JUDGES, allowed=allowed))
+        judges = (
+            found
+            if width == CONFIDENCE_BEAM
+            else reading.search(Search(beam=CONFIDENCE_BEAM, keep=CONFIDENCE_BEAM, allowed=allowed))
+        )
         return [
             assembled(item, best, others, rounds, n_best=options.n_best, calibration=self.calibration)
             for item, best, others, rounds in zip(items, found, judges, reading.rounds(), strict=True)
