@@ -40,7 +40,8 @@ def assembled(
 ) -> Ordering:
     """A document's result, before ties and the wish to keep unsure orders are looked at.
 
-    `judges`: the orders of a search of width `CONFIDENCE_BEAM`, so that an order has the same confidence whatever beam found it.
+    `judges`: the orders of a search of width `CONFIDENCE_BEAM`, so that an order has the same confidence whatever beam
+    found it.
     """
     if not found.orders or math.isnan(found.log_probabilities[0]):
         raise ConfigError("model: its weights give no order: they are not numbers, or too large. Use another model.")
