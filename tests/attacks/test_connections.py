@@ -7,6 +7,8 @@ from collections.abc import Callable
 from http.client import HTTPConnection, HTTPResponse
 from typing import Any
 
+import pytest
+
 from tests.serve.conftest import Server
 
 Serve = Callable[..., Server]
@@ -107,13 +109,20 @@ def test_idle_connections_make_room_for_a_new_one(serve: Serve) -> None:
         one.close()
 
 
-def test_two_lengths_of_one_body_are_refused(serve: Serve) -> None:
+@pytest.mark.parametrize("second", [b"Transfer-Encoding: chunked", b"Content-Length: 6"])
+def test_two_lengths_of_one_body_are_refused(serve: Serve, second: bytes) -> None:
     server = serve()
     for method in (b"POST /v1/order", b"GET /healthz"):
         with connect(server) as smuggler:
             smuggler.sendall(
-                method + b" HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nContent-Length: 5\r\n"
-                b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
+                method
+                + b" HTTP/1.1\r\n"
+                + HOST
+                + b"Content-Type: application/json\r\nContent-Length: 5\r\n"
+                + second
+                + b"\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n"
+                + HOST
+                + b"\r\n"
             )
             answer = b""
             while part := smuggler.recv(10_000):

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from unshuffle.errors import DataError
+from unshuffle.errors import LONGEST, DataError
 from unshuffle.text import document as limits
 from unshuffle.text.document import LONGEST_SENTENCE, Document, document_of
 from unshuffle.text.readers.read import ReadReport, read_documents
+from unshuffle.text.readers.source import LONGEST_LINE
 
 ROOT = Path(__file__).parents[2]
 MB = 1_000_000
@@ -79,6 +80,14 @@ def test_a_sentence_that_is_none_is_refused_in_the_library_too(given: str) -> No
 def test_the_longest_sentence_is_still_one() -> None:
     assert document_of(["a" * LONGEST_SENTENCE, "b"]).sentences[1] == "b"
     assert limits.LARGEST_DOCUMENT > LONGEST_SENTENCE
+
+
+def test_the_limits_are_those_that_the_page_tells() -> None:
+    page = " ".join((ROOT / "SECURITY.md").read_text(encoding="utf-8").split())
+    line, document = LONGEST_LINE // 2**20, limits.LARGEST_DOCUMENT // MB
+    assert f"A line of more than {line} MB, a sentence of more than {LONGEST_SENTENCE:,} characters" in page
+    assert f"a document of more than {document} million are refused" in page
+    assert f"one line of {LONGEST:,} characters" in page
 
 
 def command(*arguments: str, closed: str = "", given: bytes = b"One.\nTwo.\n") -> subprocess.CompletedProcess[bytes]:

@@ -169,6 +169,13 @@ def test_a_bomb_of_scales_in_a_folder_is_refused(folder: Path) -> None:
     assert "scale per row" in refused(folder) or "larger than" in refused(folder)
 
 
+def test_weights_larger_than_the_network_are_not_read(folder: Path) -> None:
+    changed(folder, lambda it: it.pop("sha256"))
+    with (folder / "model.safetensors").open("r+b") as file:
+        file.truncate(2**27)  # small enough for any other file
+    assert "larger than" in refused(folder)
+
+
 def test_topics_are_hashed_and_never_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     topics = LDATopics(("apple", "river"), np.ones((2, 2), np.float32), 0.5)
     topics.save(tmp_path)

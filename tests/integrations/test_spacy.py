@@ -1,5 +1,7 @@
 """The spaCy component in a real pipeline."""
 
+import json
+import shutil
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -9,7 +11,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 
 import unshuffle.integrations.spacy  # noqa: F401  where the entry point is not installed
-from unshuffle.errors import DataError
+from unshuffle.errors import ConfigError, DataError
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,6 +48,17 @@ def test_pipeline_and_documents_are_written_and_read_as_any_others(
     (read,) = DocBin(store_user_data=True).from_bytes(packed).get_docs(nlp.vocab)
     assert list(read._.unshuffle["order"]) == doc._.unshuffle["order"]
     assert read._.unshuffle["confidence"] == doc._.unshuffle["confidence"]
+
+
+def test_the_model_that_a_saved_pipeline_names_is_checked_as_any_other(model: str, tmp_path: Path) -> None:
+    hostile = Path(shutil.copytree(model, tmp_path / "hostile"))
+    nlp = pipeline(str(hostile))
+    nlp.to_disk(tmp_path / "nlp")
+    described = json.loads((hostile / "config.json").read_text(encoding="utf-8"))
+    described["system"]["decoder"]["kind"] = "os.system"
+    (hostile / "config.json").write_text(json.dumps(described), encoding="utf-8")
+    with pytest.raises(ConfigError, match="decoder has no kind"):
+        spacy.load(tmp_path / "nlp")("One is here. Two is there.")
 
 
 def test_without_sentence_boundaries_it_says_what_to_do(model: str) -> None:

@@ -44,3 +44,17 @@ def test_all_that_extras_and_the_build_ask_for_is_locked() -> None:
     asked += [need for needs in project["project"]["optional-dependencies"].values() for need in needs]
     names = {re.split(r"[<>=!\[ ]", need)[0].lower().replace("_", "-") for need in asked} - {"unshuffle", "torch"}
     assert names <= {package for name in LOCKS for package in pins(name)}
+
+
+def test_only_torch_and_the_tools_of_lock_and_audit_are_installed_without_hashes() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^LOCKED = .*pip install .*--require-hashes --no-deps$", text, re.MULTILINE)
+    assert re.search(r"^OWN = .*pip install .*--no-deps --no-build-isolation -e \. -e research$", text, re.MULTILINE)
+    assert set(re.findall(r"^\t@?\$\(PIP_INSTALL\) (.*)$", text, re.MULTILINE)) == {"torch", "uv", "pip-audit"}
+    assert not re.search(r"^\t.*pip install", text, re.MULTILINE)
+
+
+def test_the_audit_looks_at_every_lock() -> None:
+    (recipe,) = re.findall(r"^audit:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert "-r constraints.txt" in recipe and f"$(foreach lock,{' '.join(LOCKS)},-r locks/$(lock).txt)" in recipe
+    assert {file.stem for file in (ROOT / "locks").glob("*.txt")} == set(LOCKS)

@@ -63,6 +63,14 @@ def test_with_the_token_all_is_open_and_without_it_page_and_health() -> None:
         assert client.get("/healthz").status_code == 200
 
 
+def test_of_all_routes_only_page_health_and_description_are_open() -> None:
+    app = make_app(FakeOrderer(), Settings(token=TOKEN))
+    with TestClient(app, base_url="http://localhost") as client:
+        described = client.get("/openapi.json").json()["paths"]
+        open_paths = {path for path in (*described, "/docs", "/redoc") if client.get(path).status_code != 401}
+    assert len(described) > 8 and open_paths - {"/", "/healthz", "/openapi.json"} == set()
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.7", "::", "order.example", ""])
 def test_an_address_that_others_can_reach_needs_a_token(host: str) -> None:
     with pytest.raises(ConfigError, match="UNSHUFFLE_TOKEN"):
