@@ -53,7 +53,7 @@ def test_two_models_are_held_against_each_other(compared: str, browser: "Browser
     asked: list[object] = []
     page.on("request", lambda request: asked.append((request.post_data_json or {}).get("model")))
     page.goto(f"{compared}/#compare")
-    page.wait_for_function("document.querySelector('#left-kind').value === 'model:fake'")
+    until(lambda: page.input_value("#left-kind") == "model:fake")
     assert "2 models" in page.inner_text("#compare-model") and page.input_value("#right-kind") == "model:reversed"
     page.fill("#compared", "One is 1. Two is 2. Three is 3.")
     page.click("#compare")
