@@ -55,8 +55,9 @@ demo: $(CORE) ## Put the sentences of examples/shuffled.txt in order
 
 test: lint types flow pytest ## All gates: lint, types, import contract, tests (PYTEST_ARGS= for the slow ones too)
 
-test-all: lint types flow $(SPARK) $(BROWSER) ## All gates with the slow tests and Spark (needs Java)
-	$(BIN)/pytest -n $(WORKERS)
+test-all: test $(SPARK) ## All gates, then the slow tests and Spark (needs Java)
+	$(BIN)/pytest -n $(WORKERS) -m slow
+	$(BIN)/pytest tests/integrations/test_spark.py
 
 lint: $(TESTING) ## Style and format, changing nothing
 	$(BIN)/ruff check .

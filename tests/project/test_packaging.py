@@ -1,6 +1,5 @@
 """Metadata, pins and commands agree with each other."""
 
-import os
 import re
 import tomllib
 from pathlib import Path
@@ -63,12 +62,6 @@ def test_what_the_tests_install_is_pinned() -> None:
 def test_pins_name_versions_and_nothing_else() -> None:
     odd = {package: pin for package, pin in pins().items() if not re.fullmatch(r"[0-9][0-9a-z.]*", pin)}
     assert odd == {}
-
-
-def test_continuous_integration_runs_the_test_command() -> None:
-    script = ROOT / ".ci" / "run"
-    assert os.access(script, os.X_OK)
-    assert script.read_text(encoding="utf-8").splitlines()[-1] == "make test"
 
 
 def test_make_help_explains_every_target() -> None:
