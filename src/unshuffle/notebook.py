@@ -26,7 +26,8 @@ def ordering_html(ordering: Ordering) -> str:
     """The order, how sure it is, what links its sentences, and the probability of every pair."""
     about = "input order kept, " if ordering.kept else ""
     heading = f"<b>{escape(ordering.id)}</b> " if ordering.id else ""
-    parts = [f"<div>{heading}{about}confidence {ordering.confidence:.2f}</div>", _list(ordering)]
+    sure = f"confidence {ordering.confidence:.2f}. {escape(ordering.headline.line)}."
+    parts = [f"<div>{heading}{about}{sure}</div>", _list(ordering)]
     if 1 < len(ordering) <= MOST_SENTENCES:
         parts = [*parts[:1], f'<div style="display:flex;align-items:flex-start">{_arcs(ordering)}{parts[1]}</div>']
         parts.append(_matrix(ordering))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from unshuffle.headline import Headline, headline_of
 from unshuffle.notebook import ordering_html, shortened
 
 
@@ -125,7 +126,7 @@ class Ordering:
     given: tuple[str, ...] = ()
     """The sentences as they came in; not in the JSON, whose reader has them."""
     index: int = 0
-    """Place of the document in the stream that it came in; not in the JSON."""
+    """Position of the document in the stream that it came in; not in the JSON."""
 
     @property
     def log_probability(self) -> float:
@@ -141,6 +142,14 @@ class Ordering:
     def text(self) -> str:
         """The sentences in reading order as running text."""
         return " ".join(sentence.strip() for sentence in self.sentences)
+
+    @property
+    def headline(self) -> Headline:
+        """How sure the model is, in words, and which steps to check; equal sentences raise no doubt."""
+        chances = {(pair.first, pair.second): pair.probability for pair in self.pairs}
+        for tie in self.ties:
+            chances.pop(tie, None)
+        return headline_of(self.order, self.confidence, chances, kept=self.kept)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.sentences)
@@ -166,6 +175,7 @@ class Ordering:
             "probability": self.probability,
             "log_probability": self.log_probability,
             "confidence": self.confidence,
+            "headline": asdict(self.headline) | {"doubtful": list(self.headline.doubtful)},
             "pairs": _rows(self.pairs),
             "rounds": [
                 {"weights": _rows(step.weights), "undecided": [list(pair) for pair in step.undecided]}
@@ -251,11 +261,17 @@ class Coherence:
     @property
     def verdict(self) -> str:
         """The figures as people say them; never sure of an order that a move would improve."""
+        if not self.transitions:
+            return "there is only one sentence"
         if any(move.gain >= CLEARLY for move in self.moves):
             return "one step is clearly out of place" if len(self.moves) == 1 else "some steps seem out of place"
-        if self.percentile >= WELL:
-            return "reads well" if not self.moves else "reads well; a small change might help"
-        return "reads much like any other order" if self.percentile < POORLY else "reads fairly well"
+        if self.percentile < POORLY:
+            return "reads much like any other order"
+        weak = sum(map(self.is_weak, self.transitions))
+        but = "; a small change might help" if self.moves else ""
+        if weak and not but:
+            but = "; one step is weak" if weak == 1 else f"; {weak} steps are weak"
+        return ("reads well" if self.percentile >= WELL else "reads fairly well") + but
 
     def is_weak(self, step: Transition) -> bool:
         """Whether the model, asked what comes next, would rather have taken another sentence."""

@@ -30,7 +30,7 @@ def test_the_text_as_given_is_held_against_its_order(open_page: Open) -> None:
     page.wait_for_selector("#right-list li")
     assert page.inner_text("#compare-summary").startswith("1 move turns one into the other; 4 of 6 pairs")
     assert page.locator("#left-list p").all_inner_texts() == ["One is 1.", "Three is 3.", "Four is 4.", "Two is 2."]
-    assert page.locator("#right-list .elsewhere").all_inner_texts() == ["Two is 2.\n\nplace 4 on the other side"]
+    assert page.locator("#right-list .elsewhere").all_inner_texts() == ["Two is 2.\n\nposition 4 on the other side"]
 
 
 def test_two_searches_are_compared_by_their_width(open_page: Open) -> None:

@@ -22,7 +22,7 @@ def test_a_weak_step_is_underlined_moved_and_the_move_undone(open_page: Open) ->
     weak.hover()
     assert page.inner_text("#passage .tip span") == "It would read slightly better after “Three is 3.”."
     page.click("#passage .tip button")
-    until(lambda: page.inner_text("#draft-headline") == "No weak step found")
+    until(lambda: page.inner_text("#draft-headline") == "Reads well")
     assert page.locator("#passage p").all_inner_texts() == ["One is 1.", "Two is 2. Three is 3. Four is 4. Five is 5."]
     assert page.input_value("#draft") == "One is 1.\n\nTwo is 2. Three is 3. Four is 4. Five is 5."
     page.click("#undo")
@@ -43,7 +43,7 @@ def test_the_keyboard_opens_a_note_moves_and_undoes(open_page: Open) -> None:
     assert page.locator("#passage .tip").count() == 0
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
-    until(lambda: page.inner_text("#draft-headline") == "No weak step found")
+    until(lambda: page.inner_text("#draft-headline") == "Reads well")
     assert page.evaluate("document.activeElement.textContent") == "Four is 4."
     page.keyboard.press("Control+z")
     until(lambda: page.input_value("#draft") == WRONG)
@@ -53,7 +53,7 @@ def test_a_good_draft_has_nothing_underlined(open_page: Open) -> None:
     page = open_page("/#draft")
     page.fill("#draft", GOOD)
     page.click("#check")
-    until(lambda: page.inner_text("#draft-headline") == "No weak step found")
+    until(lambda: page.inner_text("#draft-headline") == "Reads well")
     assert page.locator("#passage .advised").count() == 0
     assert page.locator("#passage p").count() == 2
 
@@ -64,10 +64,10 @@ def test_a_weak_step_that_no_move_mends_is_told_so(open_page: Open) -> None:
         {"first": 0, "second": 1, "score": 0.1, "weak": True},
         {"first": 1, "second": 2, "score": 0.9, "weak": False},
     ]
-    answering(page, "score", transitions=steps, moves=[])
+    answering(page, "score", transitions=steps, moves=[], verdict="reads well; one step is weak")
     page.fill("#draft", "One is 1. Two is 2. Three is 3.")
     page.click("#check")
-    until(lambda: page.inner_text("#draft-headline") == "1 sentence to look at")
+    until(lambda: page.inner_text("#draft-headline") == "Reads well; one step is weak")
     page.hover("#passage .advised")
     assert "No single move mends it" in page.inner_text("#passage .tip")
     assert page.locator("#passage .tip button").count() == 0
@@ -88,5 +88,5 @@ def test_editing_marks_the_passage_as_out_of_date(open_page: Open) -> None:
     page.fill("#draft", GOOD)
     assert page.is_visible("#draft-old")
     page.click("#check-again")
-    until(lambda: page.inner_text("#draft-headline") == "No weak step found")
+    until(lambda: page.inner_text("#draft-headline") == "Reads well")
     assert page.is_hidden("#draft-old")

@@ -94,7 +94,7 @@ def test_a_tap_opens_a_note_and_does_not_move_yet(open_page: Open) -> None:
     assert page.is_visible("#passage .tip")
     assert page.input_value("#draft").startswith("One is 1. Four is 4.")
     page.locator("#passage .tip button").tap()
-    until(lambda: page.inner_text("#draft-headline") == "No weak step found")
+    until(lambda: page.inner_text("#draft-headline") == "Reads well")
 
 
 def test_everything_can_be_reached_with_the_keyboard(open_page: Open) -> None:

@@ -50,25 +50,15 @@ def test_one_headline_names_the_steps_to_check(open_page: Open) -> None:
     assert "%" not in page.inner_text("#result")
 
 
-@pytest.mark.parametrize(
-    ("confidence", "sure", "line"),
-    [
-        (0.97, 0.99, "Sure of every step"),
-        (0.9, 0.99, "Fairly sure of every step"),
-        (0.97, 0.6, "Fairly sure, but check every step"),
-        (0.8, 0.99, "Fairly unsure, though no single step stands out"),
-        (0.8, 0.6, "Fairly unsure: check every step"),
-        (0.6, 0.99, "Little better than a guess: check every step"),
-    ],
-)
-def test_the_headline_follows_confidence_and_pairs(open_page: Open, confidence: float, sure: float, line: str) -> None:
+def test_the_headline_is_the_service_s_own_and_so_are_its_doubts(open_page: Open) -> None:
     page = open_page()
-    pairs = [[0, 1, sure], [0, 2, 1.0], [1, 2, sure]]
-    answering(page, "order", confidence=confidence, pairs=pairs)
+    said = {"level": "sure", "line": "So it is", "detail": "Believe it.", "doubtful": [1], "doubt_below": 0.2}
+    answering(page, "order", headline=said, pairs=[[0, 1, 0.1], [0, 2, 1.0], [1, 2, 0.3]])
     page.fill("#text", "One is 1. Two is 2. Three is 3.")
     page.click("#order")
-    until(lambda: page.inner_text("#headline") == line)
-    assert "100" not in page.inner_text("#panel-order")
+    until(lambda: page.inner_text("#headline") == "So it is")
+    assert page.get_attribute("#headline", "data-level") == "sure" and page.inner_text("#detail") == "Believe it."
+    assert [flag.split(":")[0] for flag in flags(page)] == ["Step 1"]
 
 
 def test_clues_are_marked_and_told(open_page: Open) -> None:
@@ -113,9 +103,9 @@ def test_arrow_keys_move_a_sentence_and_say_so(open_page: Open) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert shown(page)[2] == PROCESS["sentences"][0]
-    assert page.inner_text("#spoken") == "Sentence 1 moved to place 3 of 6."
+    assert page.inner_text("#spoken") == "Sentence 1 moved to position 3 of 6."
     label = page.evaluate("document.activeElement.getAttribute('aria-label')")
-    assert label == "Sentence 1, place 3 of 6. Arrow keys move it."
+    assert label == "Sentence 1, position 3 of 6. Arrow keys move it."
     page.click("#reset")
     assert shown(page) == PROCESS["sentences"]
 

@@ -52,6 +52,7 @@ def test_the_json_holds_neither_sentences_nor_place() -> None:
         "probability",
         "log_probability",
         "confidence",
+        "headline",
         "pairs",
         "rounds",
         "n_best",

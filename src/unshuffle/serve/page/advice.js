@@ -1,7 +1,7 @@
 // Reads a score as advice to a writer.
-import { count, quote } from "./words.js";
+import { quote } from "./words.js";
 
-/** A map from a sentence's place to { words, to }: `to` is missing where no single move helps. */
+/** A map from a sentence's position to { words, to }: `to` is missing where no single move helps. */
 export function adviceOn({ transitions, moves }, sentences) {
   const advice = new Map();
   const cure = moves.length ? "The move offered elsewhere may mend it." : "No single move mends it; perhaps a linking word is missing.";
@@ -15,20 +15,10 @@ export function adviceOn({ transitions, moves }, sentences) {
   return advice;
 }
 
-const weakStep = (sentences, place) =>
-  `A weak step: after ${quote(sentences[place - 1])} the model expects something else.`;
+const weakStep = (sentences, position) =>
+  `A weak step: after ${quote(sentences[position - 1])} the model expects something else.`;
 
 function where(sentences, from, to) {
-  const others = sentences.filter((_, place) => place !== from);
+  const others = sentences.filter((_, position) => position !== from);
   return to ? `after ${quote(others[to - 1])}` : "at the very beginning";
-}
-
-/** One line about the whole draft. */
-export function verdict(advice, size) {
-  if (size < 2) return "There is only one sentence here";
-  if (!advice.size) return "No weak step found";
-  const moves = [...advice.values()].filter((one) => one.to !== undefined).length;
-  if (moves === advice.size) return `${count(moves, "sentence")} would read better elsewhere`;
-  const found = `${count(advice.size, "sentence")} to look at`;
-  return moves ? `${found}; ${moves} would read better elsewhere` : found;
 }

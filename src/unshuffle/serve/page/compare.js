@@ -26,7 +26,7 @@ async function orderBy(kind, asked) {
   if (kind.startsWith(MODEL)) return { of: kind, ...await post("order", { ...asked, model: kind.slice(MODEL.length), n_best: 1 }) };
   if (kind !== AS_GIVEN) return post("order", { ...asked, beam: Number(kind), n_best: 1 });
   const { sentences, warnings } = await post("split", asked);
-  return { sentences, warnings, order: sentences.map((_, place) => place) };
+  return { sentences, warnings, order: sentences.map((_, position) => position) };
 }
 
 function show(found) {
@@ -39,11 +39,11 @@ function show(found) {
     const { order, sentences } = found[number];
     const other = found[1 - number].order;
     byId(`${side}-name`).textContent = byId(`${side}-kind`).selectedOptions[0].textContent;
-    byId(`${side}-list`).replaceChildren(...order.map((sentence, place) => {
+    byId(`${side}-list`).replaceChildren(...order.map((sentence, position) => {
       const there = other.indexOf(sentence) + 1;
       return element("li", { class: away.has(sentence) ? "elsewhere" : "" },
         element("p", { dir: "auto" }, sentences[sentence]),
-        away.has(sentence) ? element("small", {}, there === place + 1 ? "same place, other neighbours" : `place ${there} on the other side`) : null);
+        away.has(sentence) ? element("small", {}, there === position + 1 ? "same position, other neighbours" : `position ${there} on the other side`) : null);
     }));
   });
   markOld();

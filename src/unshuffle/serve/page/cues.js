@@ -55,7 +55,7 @@ const pointsBack = (word, at, next = "") =>
 
 const cue = (start, word, kind) => ({ start, end: start + word.length, kind, word, key: word.toLowerCase() });
 
-/** Sorted by place; where two overlap, the one found first stays. */
+/** Sorted by position; where two overlap, the one found first stays. */
 function apart(cues) {
   const kept = [];
   for (const one of cues) if (kept.every((other) => one.end <= other.start || other.end <= one.start)) kept.push(one);
@@ -75,8 +75,8 @@ function sharedWith(own, earlier) {
   for (const [distance, { label, cues }] of earlier.entries()) {
     const there = new Set(cues.filter((one) => one.kind === "shared").map((one) => one.key));
     const words = new Map(own.filter((one) => one.kind === "shared" && there.has(one.key)).map((one) => [one.key, quoted(one.word)]));
-    const told = listed([...words.values()].slice(0, MOST_WORDS));
-    if (told) return [distance ? `takes up ${told} from sentence ${label}` : `both mention ${told}`];
+    const shared = listed([...words.values()].slice(0, MOST_WORDS));
+    if (shared) return [distance ? `takes up ${shared} from sentence ${label}` : `both mention ${shared}`];
   }
   return [];
 }

@@ -3,10 +3,11 @@ import { latest, post } from "./api.js";
 import { busy, byId, showWarnings, speak } from "./element.js";
 import { offerExamples } from "./examples.js";
 import { linkTo } from "./fragment.js";
-import { adviceOn, verdict } from "./advice.js";
+import { adviceOn } from "./advice.js";
 import { move, paragraphsOf, textOf } from "./paragraphs.js";
 import { showPassage } from "./passage.js";
 import { copy } from "./save.js";
+import { sentenceCase } from "./words.js";
 
 let checked = ""; // the text that the passage shows
 let earlier = []; // texts to go back to
@@ -30,7 +31,7 @@ async function judge(asked, focused) {
   const advice = adviceOn(answer, sentences);
   byId("draft-result").hidden = false;
   byId("draft-empty").hidden = true;
-  byId("draft-headline").textContent = verdict(advice, sentences.length);
+  byId("draft-headline").textContent = sentenceCase(answer.verdict);
   byId("draft-headline").dataset.level = advice.size ? "unsure" : "fair";
   showWarnings(byId("draft-warnings"), answer.warnings);
   showPassage(byId("passage"), paragraphs, advice, moveIt, focused);
@@ -43,7 +44,7 @@ const moveIt = (from, to) => busy(byId("check"), byId("draft-problem"), async ()
   earlier.push(byId("draft").value);
   byId("draft").value = textOf(changed);
   await judge(changed, to);
-  speak(`Sentence ${from + 1} moved to place ${to + 1}. Undo takes it back.`);
+  speak(`Sentence ${from + 1} moved to position ${to + 1}. Undo takes it back.`);
 });
 
 async function undo() {

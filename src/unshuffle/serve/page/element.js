@@ -26,15 +26,15 @@ export function speak(words) {
 }
 
 /** Show one line under an input, or hide it. */
-export function showProblem(place, line) {
-  place.textContent = line ?? "";
-  place.hidden = !line;
+export function showProblem(container, line) {
+  container.textContent = line ?? "";
+  container.hidden = !line;
 }
 
 /** Show what the service warns of, one line each. */
-export function showWarnings(place, lines = []) {
-  place.replaceChildren(...lines.map((line) => element("li", {}, line)));
-  place.hidden = !lines.length;
+export function showWarnings(container, lines = []) {
+  container.replaceChildren(...lines.map((line) => element("li", {}, line)));
+  container.hidden = !lines.length;
 }
 
 /** While work is under way its button is marked busy; an error becomes a line. */

@@ -45,8 +45,8 @@ function show() {
 }
 
 function proposal(one) {
-  const places = one.sentences.map((place) => place + 1).join(" and ");
-  const words = one.change === "drop" ? `Drop sentence ${places}` : `Merge sentences ${places}`;
+  const positions = one.sentences.map((position) => position + 1).join(" and ");
+  const words = one.change === "drop" ? `Drop sentence ${positions}` : `Merge sentences ${positions}`;
   const use = () => {
     byId("paragraph").value = one.result.join("\n");
     make();
@@ -60,8 +60,8 @@ const title = () => byId("sheet-title").value.trim() || "Put the sentences in or
 
 function showSheet() {
   if (!made) return;
-  const item = (text, place) => element("li", {}, element("span", { class: "blank" }), element("b", {}, `${made.labels[place]}.`), element("p", { dir: "auto" }, text));
-  const solved = (number, place) => element("li", {}, element("b", {}, `${place + 1}. (${made.labels[number]})`), element("p", { dir: "auto" }, made.items[number]));
+  const item = (text, position) => element("li", {}, element("span", { class: "blank" }), element("b", {}, `${made.labels[position]}.`), element("p", { dir: "auto" }, text));
+  const solved = (number, position) => element("li", {}, element("b", {}, `${position + 1}. (${made.labels[number]})`), element("p", { dir: "auto" }, made.items[number]));
   byId("sheet-page").replaceChildren(
     element("h2", {}, title()),
     element("p", { class: "who" }, element("span", {}, "Name"), element("span", {}, "Date")),
@@ -75,7 +75,7 @@ function showSheet() {
 const key = () => made.solution.map((number) => made.labels[number]).join(" ");
 
 function asText() {
-  const items = made.items.map((item, place) => `____  ${made.labels[place]}. ${item}`);
+  const items = made.items.map((item, position) => `____  ${made.labels[position]}. ${item}`);
   return [title(), "", "Name: ____________________   Date: ____________", "", INSTRUCTION, "", ...items, "\f", `Answer key: ${key()}`, ""].join("\n");
 }
 

@@ -10,11 +10,11 @@ const NODE = 13;
 const LINE = 16;
 
 /**
- * Draw into a place and give back { show(step), drawing }.
+ * Draw into a container and give back { show(step), drawing }.
  * `order`: input indices from top to bottom; `labels`: their numbers; `graph`: as the service answers; `pairs`: to be drawn.
  */
-export function drawGraph(place, { sentences, order, labels, graph, pairs }) {
-  const width = Math.max(300, Math.floor(place.clientWidth));
+export function drawGraph(container, { sentences, order, labels, graph, pairs }) {
+  const width = Math.max(300, Math.floor(container.clientWidth));
   const wide = width >= 520;
   const entities = chosen(graph);
   const rowHeight = order.length > 12 ? LOW_ROW : ROW;
@@ -37,7 +37,7 @@ export function drawGraph(place, { sentences, order, labels, graph, pairs }) {
     ...order.map((sentence) => sentenceNode(sentences[sentence], sentence, labels[sentence], row[sentence], { node, withText: wide || textOnly })),
   );
   highlightOnHover(drawing);
-  place.replaceChildren(drawing);
+  container.replaceChildren(drawing);
   for (const start of drawing.querySelectorAll(".start")) wrap(start, mentionX - node - NODE - 16, rowHeight === ROW ? 2 : 1);
   const ends = endPoints(pairs, row, rowHeight);
   const crowd = Math.min(1, MANY_LINKS / pairs.length); // many links are drawn finer, so that each can be seen
@@ -110,15 +110,15 @@ function mentions(graph, entities, row, labels, { entityX, mentionX, height }) {
   return layer;
 }
 
-/** Places as near as possible to those wanted, at least `gap` apart, within the height. */
+/** Heights as near as possible to those wanted, at least `gap` apart, within the height. */
 function spread(wanted, gap, height) {
-  const places = [];
-  wanted.forEach((y, number) => places.push(Math.max(y, number ? places[number - 1] + gap : gap / 2)));
-  for (let number = places.length - 1; number >= 0; number -= 1) {
-    const most = number === places.length - 1 ? height - gap / 2 : places[number + 1] - gap;
-    places[number] = Math.min(places[number], most);
+  const heights = [];
+  wanted.forEach((y, number) => heights.push(Math.max(y, number ? heights[number - 1] + gap : gap / 2)));
+  for (let number = heights.length - 1; number >= 0; number -= 1) {
+    const most = number === heights.length - 1 ? height - gap / 2 : heights[number + 1] - gap;
+    heights[number] = Math.min(heights[number], most);
   }
-  return places;
+  return heights;
 }
 
 function sentenceNode(text, sentence, label, y, { node, withText }) {

@@ -9,10 +9,10 @@ const DEEPEST = 40; // percent of colour at which the numbers can still be read 
 export function drawHeat(table, { sentences, order, labels, chance }) {
   table.classList.toggle("dense", order.length > MOST_WITH_NUMBERS);
   const heads = order.map((sentence) => element("th", { scope: "col", title: sentences[sentence] }, String(labels[sentence])));
-  const rows = order.map((first, place) =>
+  const rows = order.map((first, position) =>
     element("tr", {},
       element("th", { scope: "row", title: sentences[first] }, String(labels[first])),
-      ...order.map((second, column) => cell(labels[first], labels[second], chance(first, second), column < place))));
+      ...order.map((second, column) => cell(labels[first], labels[second], chance(first, second), column < position))));
   table.replaceChildren(
     element("thead", {}, element("tr", {}, element("td", {}), ...heads)),
     element("tbody", {}, ...rows));

@@ -5,7 +5,6 @@ import { busy, byId, showProblem, showWarnings } from "./element.js";
 import { offerExamples } from "./examples.js";
 import { linkTo } from "./fragment.js";
 import { drawGraph } from "./graph.js";
-import { headline } from "./headline.js";
 import { drawHeat } from "./heat.js";
 import { markOthers, showOthers } from "./others.js";
 import { chances, same } from "./pairs.js";
@@ -24,7 +23,7 @@ let of; // what was asked
 let graph;
 let chance;
 let cues;
-let labels; // by which the page calls each sentence: its place in the model's order
+let labels; // by which the page calls each sentence: its position in the model's order
 let steps = [];
 let pairs = [];
 let picture;
@@ -68,7 +67,7 @@ function show({ ordering, drawn }) {
   chance = chances(found.pairs);
   cues = cuesOf(found.sentences, graph);
   labels = [];
-  found.order.forEach((sentence, place) => (labels[sentence] = place + 1));
+  found.order.forEach((sentence, position) => (labels[sentence] = position + 1));
   for (const id of ["result", "graph-body", "pairs-card", "others-card"]) byId(id).hidden = false;
   byId("welcome").hidden = true;
   byId("legend-open").hidden = !found.rounds.length;
@@ -89,7 +88,7 @@ export function draw() {
   if (!found || byId("panel-order").hidden) return;
   const own = same(list.order, found.order);
   if (own) showHeadline();
-  list.showSteps(cues, chance);
+  list.showSteps(cues, chance, found);
   drawHeat(byId("heat"), { sentences: found.sentences, order: list.order, labels, chance });
   picture = drawGraph(byId("graph"), { sentences: found.sentences, order: list.order, labels, graph, pairs });
   if (player.step !== undefined && player.step < steps.length) picture.show(steps[player.step]);
@@ -98,7 +97,7 @@ export function draw() {
 }
 
 function showHeadline() {
-  const { level, line, detail } = headline(found, chance);
+  const { level, line, detail } = found.headline;
   byId("headline").textContent = line;
   byId("headline").dataset.level = level;
   byId("detail").textContent = detail;

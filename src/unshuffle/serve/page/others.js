@@ -34,8 +34,8 @@ const numbers = (order, labels, away) => order.flatMap((sentence) => [
 
 function difference(from, to, away, sentences) {
   if (!away.length) return "the order the model likes best";
-  const told = away.slice(0, MOST_MOVES).map((sentence) =>
+  const moves = away.slice(0, MOST_MOVES).map((sentence) =>
     `${quote(sentences[sentence])} ${to.indexOf(sentence) < from.indexOf(sentence) ? "earlier" : "later"}`);
-  const rest = away.length - told.length;
-  return listed(rest ? [...told, `${rest} more`] : told);
+  const rest = away.length - moves.length;
+  return listed(rest ? [...moves, `${rest} more`] : moves);
 }

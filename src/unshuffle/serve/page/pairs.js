@@ -11,16 +11,16 @@ export function chances(pairs) {
 }
 
 /** Whether two orders are the same. */
-export const same = (one, other) => one.length === other.length && one.every((value, place) => value === other[place]);
+export const same = (one, other) => one.length === other.length && one.every((value, position) => value === other[position]);
 
 /** The sentences that would have to be moved to get from one order to the other: the fewest possible. */
 export function moved(from, to) {
-  const place = Object.fromEntries(from.map((sentence, at) => [sentence, at]));
-  const best = []; // for each place of `to`: the longest run in the same sequence that ends there
+  const position = Object.fromEntries(from.map((sentence, at) => [sentence, at]));
+  const best = []; // for each position of `to`: the longest run in the same sequence that ends there
   to.forEach((sentence, at) => {
     let before = null;
     for (let earlier = 0; earlier < at; earlier += 1) {
-      if (place[to[earlier]] < place[sentence] && (before === null || best[earlier].length > best[before].length)) before = earlier;
+      if (position[to[earlier]] < position[sentence] && (before === null || best[earlier].length > best[before].length)) before = earlier;
     }
     best.push({ length: before === null ? 1 : best[before].length + 1, before });
   });
@@ -35,8 +35,8 @@ export function moved(from, to) {
 
 /** How many of all pairs stand the same way round in both orders: [agreeing, all]. */
 export function agreement(one, other) {
-  const place = Object.fromEntries(other.map((sentence, at) => [sentence, at]));
+  const position = Object.fromEntries(other.map((sentence, at) => [sentence, at]));
   let agreeing = 0;
-  one.forEach((first, at) => one.slice(at + 1).forEach((second) => (agreeing += place[first] < place[second] ? 1 : 0)));
+  one.forEach((first, at) => one.slice(at + 1).forEach((second) => (agreeing += position[first] < position[second] ? 1 : 0)));
   return [agreeing, (one.length * (one.length - 1)) / 2];
 }

@@ -3,15 +3,15 @@ import { element } from "./element.js";
 
 const LINGER = 250; // milliseconds in which the pointer may travel from a sentence to its note
 
-/** Fill a place; `move(from, to)` is called when a note's button is pressed; `focused` is a place to go to. */
-export function showPassage(place, paragraphs, advice, move, focused) {
+/** Fill a container; `move(from, to)` is called when a note's button is pressed; `focused` is a position to go to. */
+export function showPassage(container, paragraphs, advice, move, focused) {
   let number = -1;
-  const notes = new Notes(place, move);
-  place.replaceChildren(...paragraphs.map((paragraph) => element("p", { dir: "auto" }, ...paragraph.flatMap((sentence) => {
+  const notes = new Notes(container, move);
+  container.replaceChildren(...paragraphs.map((paragraph) => element("p", { dir: "auto" }, ...paragraph.flatMap((sentence) => {
     number += 1;
     return [sentenceIn(sentence, number, advice.get(number), notes), " "];
   }))));
-  const moved = focused === undefined ? null : place.querySelector(`[data-place="${focused}"]`);
+  const moved = focused === undefined ? null : container.querySelector(`[data-position="${focused}"]`);
   if (!moved) return;
   moved.classList.add("moved");
   if (!moved.hasAttribute("tabindex")) moved.tabIndex = -1;
@@ -21,9 +21,9 @@ export function showPassage(place, paragraphs, advice, move, focused) {
 }
 
 function sentenceIn(sentence, number, advice, notes) {
-  if (!advice) return element("span", { "data-place": number }, sentence);
+  if (!advice) return element("span", { "data-position": number }, sentence);
   const span = element("span", {
-    class: `advised${advice.to === undefined ? "" : " movable"}`, "data-place": number, tabindex: 0, role: "button", "aria-expanded": "false",
+    class: `advised${advice.to === undefined ? "" : " movable"}`, "data-position": number, tabindex: 0, role: "button", "aria-expanded": "false",
     onmouseenter: () => notes.open(span, number, advice),
     onmouseleave: () => notes.closeSoon(),
     onfocus: () => span.dataset.quiet || notes.open(span, number, advice),
@@ -40,11 +40,11 @@ function sentenceIn(sentence, number, advice, notes) {
 
 /** The one note that is open. */
 class Notes {
-  constructor(place, move) {
-    Object.assign(this, { place, move, timer: 0 });
-    // Assigned, not added: a passage that is shown anew has notes of its own.
-    place.onkeyup = (event) => event.key === "Escape" && this.close(true);
-    place.onfocusout = (event) => place.contains(event.relatedTarget) || this.closeSoon();
+  constructor(container, move) {
+    Object.assign(this, { container, move, timer: 0 });
+    // Assigned, not added: a passage that is shown again has notes of its own.
+    container.onkeyup = (event) => event.key === "Escape" && this.close(true);
+    container.onfocusout = (event) => container.contains(event.relatedTarget) || this.closeSoon();
   }
 
   open(span, number, advice) {
@@ -60,7 +60,7 @@ class Notes {
     span.after(this.note);
     span.setAttribute("aria-expanded", "true");
     const last = [...span.getClientRects()].at(-1);
-    this.note.style.top = `${last.bottom - this.place.getBoundingClientRect().top + 4}px`;
+    this.note.style.top = `${last.bottom - this.container.getBoundingClientRect().top + 4}px`;
   }
 
   closeSoon() {

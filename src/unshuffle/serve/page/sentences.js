@@ -1,7 +1,6 @@
 // The ordered sentences as a list that can be rearranged by pointer, buttons or arrow keys.
 import { marked, tie } from "./cues.js";
 import { element, speak } from "./element.js";
-import { DOUBT } from "./headline.js";
 import { percent } from "./words.js";
 
 /** A list in a given <ol>; calls `changed(order)` after every move. */
@@ -23,7 +22,7 @@ export class SentenceList {
 
   item(sentence) {
     const grip = element("button", {
-      class: "grip", type: "button", title: `Sentence ${sentence + 1} as you gave them. Drag it to another place.`,
+      class: "grip", type: "button", title: `Sentence ${sentence + 1} as you gave them. Drag it to another position.`,
       onkeydown: (event) => this.key(event, sentence),
       onpointerdown: (event) => this.drag(event, sentence),
     }, String(this.labels[sentence]));
@@ -37,14 +36,14 @@ export class SentenceList {
   }
 
   number() {
-    [...this.list.children].forEach((item, place) => {
+    [...this.list.children].forEach((item, position) => {
       const label = this.labels[item.dataset.sentence];
       item.querySelector(".grip").setAttribute(
-        "aria-label", `Sentence ${label}, place ${place + 1} of ${this.order.length}. Arrow keys move it.`);
+        "aria-label", `Sentence ${label}, position ${position + 1} of ${this.order.length}. Arrow keys move it.`);
       for (const [step, name, end] of [[-1, "up", 0], [1, "down", this.order.length - 1]]) {
         const button = item.querySelector(`[data-step="${step}"]`);
         button.setAttribute("aria-label", `Move sentence ${label} ${name}`);
-        button.disabled = place === end;
+        button.disabled = position === end;
       }
     });
   }
@@ -62,15 +61,15 @@ export class SentenceList {
     this.moveTo(sentence, Math.min(Math.max(this.order.indexOf(sentence) + step, 0), this.order.length - 1));
   }
 
-  moveTo(sentence, place) {
-    if (this.order.indexOf(sentence) === place) return;
+  moveTo(sentence, position) {
+    if (this.order.indexOf(sentence) === position) return;
     const item = this.itemOf(sentence);
     this.order = this.order.filter((other) => other !== sentence);
-    this.order.splice(place, 0, sentence);
+    this.order.splice(position, 0, sentence);
     item.remove();
-    this.list.insertBefore(item, this.list.children[place] ?? null);
+    this.list.insertBefore(item, this.list.children[position] ?? null);
     this.number();
-    speak(`Sentence ${this.labels[sentence]} moved to place ${place + 1} of ${this.order.length}.`);
+    speak(`Sentence ${this.labels[sentence]} moved to position ${position + 1} of ${this.order.length}.`);
     this.changed(this.order);
   }
 
@@ -87,7 +86,7 @@ export class SentenceList {
     grip.setPointerCapture(event.pointerId);
     item.classList.add("dragged");
     const start = event.clientY;
-    let place = this.order.indexOf(sentence);
+    let position = this.order.indexOf(sentence);
     const others = [...this.list.children].filter((other) => other !== item);
     const middles = others.map((other) => {
       const box = other.getBoundingClientRect();
@@ -95,10 +94,10 @@ export class SentenceList {
     });
     const move = (moved) => {
       item.style.translate = `0 ${moved.clientY - start}px`;
-      place = middles.filter((middle) => middle < moved.clientY + scrollY).length;
+      position = middles.filter((middle) => middle < moved.clientY + scrollY).length;
       others.forEach((other, number) => {
-        other.classList.toggle("drop-before", number === place);
-        other.classList.toggle("drop-after", place === others.length && number === place - 1);
+        other.classList.toggle("drop-before", number === position);
+        other.classList.toggle("drop-after", position === others.length && number === position - 1);
       });
     };
     const end = (last) => {
@@ -108,7 +107,7 @@ export class SentenceList {
       item.classList.remove("dragged");
       item.style.translate = "";
       others.forEach((other) => other.classList.remove("drop-before", "drop-after"));
-      if (last.type === "pointerup") this.moveTo(sentence, place);
+      if (last.type === "pointerup") this.moveTo(sentence, position);
       grip.focus();
     };
     grip.addEventListener("pointermove", move);
@@ -117,19 +116,21 @@ export class SentenceList {
   }
 
   /** Say what ties each sentence to the one before it, mark the clues, and flag the steps the model doubts. */
-  showSteps(cues, chance) {
-    [...this.list.children].forEach((item, place) => {
-      const sentence = this.order[place];
-      const earlier = this.order.slice(0, place).reverse().map((other) => ({ label: this.labels[other], cues: cues[other] }));
+  showSteps(cues, chance, { headline, ties }) {
+    const equal = (one, other) => ties.some((tie) => tie.includes(one) && tie.includes(other));
+    [...this.list.children].forEach((item, position) => {
+      const sentence = this.order[position];
+      const earlier = this.order.slice(0, position).reverse().map((other) => ({ label: this.labels[other], cues: cues[other] }));
       item.querySelector("p").replaceChildren(...marked(this.sentences[sentence], cues[sentence]));
-      const sure = place ? chance(this.order[place - 1], sentence) : 1;
-      const words = place ? tie(cues[sentence], earlier) || "no clue in plain words" : "opens the text";
-      item.classList.toggle("doubtful", sure < DOUBT);
+      const sure = position ? chance(this.order[position - 1], sentence) : 1;
+      const words = position ? tie(cues[sentence], earlier) || "no clue in plain words" : "opens the text";
+      const doubtful = position > 0 && sure < headline.doubt_below && !equal(this.order[position - 1], sentence);
+      item.classList.toggle("doubtful", doubtful);
       item.querySelector(".tie").replaceChildren(
-        ...(sure < DOUBT ? [element("b", { class: "flag" }, `Step ${place}: ${doubt(sure)}`)] : []),
-        element("span", { class: "clues", title: place ? `Step ${place}: right way round with ${percent(sure)}` : "" }, words));
+        ...(doubtful ? [element("b", { class: "flag" }, `Step ${position}: ${doubt(sure)}`)] : []),
+        element("span", { class: "clues", title: position ? `Step ${position}: right way round with ${percent(sure)}` : "" }, words));
     });
   }
 }
 
-const doubt = (sure) => (sure < 0.4 ? "the model has it the other way round" : sure < 0.6 ? "could be the other way round" : "check");
+const doubt = (sure) => (sure < 0.5 ? "the model has it the other way round" : "check");

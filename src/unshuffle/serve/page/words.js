@@ -35,6 +35,9 @@ export function listed(words) {
   return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
+/** "reads well" -> "Reads well" */
+export const sentenceCase = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
 /** 1, "step" -> "1 step" */
 export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 

@@ -19,6 +19,6 @@ export function showYours(coherence, { n_best: [best] }) {
 export function showAdvice(move, label, take) {
   if (!move || !(move.gain > 0)) return byId("advice").replaceChildren();
   byId("advice").replaceChildren(
-    element("span", { class: "hint" }, `What would help most: sentence ${label} at place ${move.to + 1}.`),
+    element("span", { class: "hint" }, `What would help most: sentence ${label} at position ${move.to + 1}.`),
     element("button", { type: "button", onclick: () => take(move.to) }, "Move it"));
 }
