@@ -99,8 +99,8 @@ def train(entered: Entered, folder: Path) -> None:
         rows = (json.dumps({"id": f"{split}-{number}", "sentences": STORY}) for number in range(6))
         (folder / f"{split}.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
     changes = [f"--set={change}" for change in TINY]
-    places = [f"--data={folder}", f"--out={folder / 'model'}", f"--results={folder / 'results'}"]
-    command(entered, "train", "--system=irse-grn", *places, *changes)
+    folders = [f"--data={folder}", f"--out={folder / 'model'}", f"--results={folder / 'results'}"]
+    command(entered, "train", "--system=irse-grn", *folders, *changes)
 
 
 def post(entered: Entered, folder: Path) -> None:
@@ -143,12 +143,12 @@ def trees() -> Iterator[tuple[Path, ast.Module]]:
 
 def classes_twice() -> dict[str, list[str]]:
     """Class names with the files that define them, where there are several."""
-    places: dict[str, list[str]] = defaultdict(list)
+    found: dict[str, list[str]] = defaultdict(list)
     for path, tree in trees():
         for node in tree.body:
             if isinstance(node, ast.ClassDef):
-                places[node.name].append(path.as_posix())
-    return {name: files for name, files in sorted(places.items()) if len(files) > 1}
+                found[node.name].append(path.as_posix())
+    return {name: files for name, files in sorted(found.items()) if len(files) > 1}
 
 
 def checks_of_parts() -> dict[str, int]:

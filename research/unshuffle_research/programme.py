@@ -46,13 +46,13 @@ def calls_of(
     for name, said in plan["calls"].items():
         experiment, sets, *options = shlex.split(said.replace("{data}", str(data)))
         folders = [f"--data={one}={data / plan['folders'][one]}" for one in sets.split("+")]
-        places = [f"--set=tokens.vectors={data / plan['vectors']}", f"--runs={runs}"]
+        shared = [f"--set=tokens.vectors={data / plan['vectors']}", f"--runs={runs}"]
         if experiment in plan["modules"]:
-            command = [sys.executable, "-m", plan["modules"][experiment], *folders, *options, *places]
+            command = [sys.executable, "-m", plan["modules"][experiment], *folders, *options, *shared]
             command += [f"--out={runs / experiment}", f"--results={(out or RESULTS) / 'leaks-trained'}"]
         else:
             changes = [f"--set={change}" for change in settings_of(plan, experiment, options)]
-            command = ["unshuffle", "experiment", experiment, *folders, *options, *changes, *places]
+            command = ["unshuffle", "experiment", experiment, *folders, *options, *changes, *shared]
             command += [f"--out={out}"] if out else []
         if encoder is not None:
             command = [word.replace(ENCODER, str(encoder)) for word in command]

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 # Looked up when first asked for (PEP 562): importing the package must not cost the seconds that torch takes.
-_PLACES = {
+_MODULES = {
     "ChatJudge": "unshuffle.judge.chat",
     "Coherence": "unshuffle.result",
     "Constraints": "unshuffle.rank.constraints",
@@ -101,10 +101,10 @@ def _orderer(model: str, parser: str | None, device: str) -> Orderer:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(import_module(_PLACES[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'unshuffle' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    return sorted({*globals(), *_MODULES})

@@ -91,7 +91,7 @@ def hand_back() -> bool:
 
 
 def settled(results: Iterable[Result], after: int = 256) -> Iterator[Result]:
-    """Passes results on; after so many, all that is loaded is taken to last, and garbage is sought in the rest only.
+    """Passes results on; after some, all that is loaded is taken to last, and garbage is sought in the rest only.
 
     Otherwise a parser's garbage lies about for thousands of documents. For programs, not for the libraries they use:
     what is loaded is everything in the process.

@@ -13,8 +13,8 @@ from unshuffle.result import Candidate, Ordering
 from unshuffle.serve.cost import exercise_cost, order_cost, score_cost
 from unshuffle.serve.settings import Limits
 from unshuffle.system.orderer import Orderer
-from unshuffle.text import everyday
 from unshuffle.text.document import Document
+from unshuffle.text.readers import read_documents
 
 
 def text(sentences: int, words: int) -> list[str]:
@@ -121,7 +121,7 @@ def test_cost_counts_what_the_model_reads_and_not_what_stands_between_blanks(sen
 
 def test_what_ordinary_people_send_is_within_the_limits_of_the_shipped_model() -> None:
     orderer, limits = Orderer.from_pretrained(threads=1), Limits()
-    words = " ".join(" ".join(document.sentences) for document in everyday.load("valid")).split()
+    words = " ".join(" ".join(document.sentences) for document in read_documents("everyday:valid")).split()
 
     def written(sentences: int, length: int) -> list[int]:
         draw = random.Random(sentences)

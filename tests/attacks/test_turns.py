@@ -11,7 +11,7 @@ import pytest
 
 from tests.serve.fake import FakeOrderer
 from unshuffle.serve.batching import Batcher
-from unshuffle.serve.jobs import Busy, TooSlow
+from unshuffle.serve.fairness import Busy, TooSlow
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
 from unshuffle.steps import Steps

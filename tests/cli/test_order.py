@@ -9,7 +9,8 @@ from tests.cli.conftest import Run
 
 STORY = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
 NAMES = {
-    "id", "order", "probability", "log_probability", "confidence", "pairs", "rounds", "n_best", "why", "ties", "kept",
+    "id", "order", "probability", "log_probability", "confidence", "headline", "pairs", "rounds", "n_best", "why",
+    "ties", "kept",
 }  # fmt: skip
 
 

@@ -53,6 +53,14 @@ def test_a_terminal_sees_loading_and_documents_per_second(model: Path, documents
     assert (tmp_path / "out.txt").read_text().count("One.") == 40
 
 
+def test_a_terminal_is_told_how_sure_a_single_order_is(model: Path, documents: Path, tmp_path: Path) -> None:
+    line = json.dumps(["One.", "Two.", "Three."])
+    (tmp_path / "one.jsonl").write_text(line)
+    shown = on_terminal(["order", tmp_path / "one.jsonl", "-m", model, "-f", "json"], tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_text())["headline"]["line"] in shown
+    assert "right way round" not in on_terminal(["order", documents, "-m", model], tmp_path / "out.txt")
+
+
 def test_nothing_moves_in_a_file(run: Run, model: Path, documents: Path) -> None:
     for command in (["order"], ["score", "-f", "json"], ["evaluate", "--shuffles", "1", "-f", "json"]):
         assert run(*command, documents, "-m", model).err == ""

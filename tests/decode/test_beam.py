@@ -18,8 +18,7 @@ from unshuffle.decode.search import (
 )
 from unshuffle.errors import ConfigError
 from unshuffle.rank import Constraints
-from unshuffle.search.allowed import allowed_orders, constraints_of
-from unshuffle.search.contracts import Ints, Search
+from unshuffle.search.contracts import Ints, Search, allowed_orders, constraints_of
 
 
 def tables(sizes: list[int], seed: int = 0) -> tuple[TableMemory, torch.Tensor, Ints]:

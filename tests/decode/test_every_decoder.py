@@ -20,8 +20,7 @@ from tests.oracles.constraints import keeps
 from unshuffle.decode.contracts import Gold, decoders
 from unshuffle.metrics import tau
 from unshuffle.rank import Constraints
-from unshuffle.search.allowed import allowed_orders
-from unshuffle.search.contracts import Search
+from unshuffle.search.contracts import Search, allowed_orders
 
 NAMES = list(CONFIGS)
 LINEAR = {"pairs-antisymmetric", "pairs-encoded"}

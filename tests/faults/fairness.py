@@ -25,7 +25,7 @@ from typing import Any
 import httpx
 
 from tests.faults.soak import served
-from unshuffle.text import everyday
+from unshuffle.text.readers import read_documents
 
 HONEST = 8
 CONNECTIONS = 8
@@ -121,7 +121,7 @@ async def measured(url: str, documents: list[list[str]], seconds: float) -> dict
 async def compared(url: str, seconds: float, seed: int) -> dict[str, Any]:
     """The same load alone and beside the hostile client, in turn, the waits of each kind taken together."""
     draw = random.Random(seed)
-    documents = [list(document.sentences) for document in everyday.load("valid")]
+    documents = [list(document.sentences) for document in read_documents("everyday:valid")]
     vocabulary = " ".join(" ".join(document) for document in documents).split()
     for document in documents:
         draw.shuffle(document)

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from tests.fixtures.tiny import save_tiny
-from unshuffle.errors import UnshuffleError
+from unshuffle.errors import ConfigError, UnshuffleError
 from unshuffle.storage.files import write_tensors
 from unshuffle.system.orderer import Orderer
 
@@ -132,8 +132,7 @@ def test_no_weights_are_fetched_from_elsewhere(
     def refuse(name: str, *anything: object) -> None:
         raise AssertionError(f"{name} was looked for")
 
-    for module in ("sources", "checkpoint"):
-        monkeypatch.setattr(f"unshuffle.encoders.pretrained.{module}.source_name", refuse)
+    monkeypatch.setattr("unshuffle.encoders.pretrained.checkpoint.source_name", refuse)
     kinds = {"sentence_encoder": "transformer", "decoder": "markers"}
     described(folder, lambda description: description["system"].update({slot: {"kind": kinds[slot], "source": source}}))
     assert "'source' names weights elsewhere" in str(outcome(folder))
@@ -160,7 +159,8 @@ def test_tensors_that_lie_are_refused(folder: Path, record_property: Record) -> 
     record_property("faults", len(lies) + 3)
 
 
-def test_numbers_that_are_none_give_no_order(folder: Path) -> None:
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_numbers_that_are_none_give_no_order_no_score_and_no_warning(folder: Path) -> None:
     described(folder, lambda description: description.pop("sha256"))
     from unshuffle.storage.files import read_tensors
 
@@ -168,6 +168,8 @@ def test_numbers_that_are_none_give_no_order(folder: Path) -> None:
     for value in (float("nan"), float("inf"), 1e38):
         write_tensors(folder / "model.safetensors", {name: torch.full_like(it, value) for name, it in tensors.items()})
         assert "its weights give no order" in str(outcome(folder))
+        with pytest.raises(ConfigError, match="its weights give no order"):
+            Orderer.from_pretrained(folder).coherence(SENTENCES)
 
 
 def test_code_in_a_folder_is_neither_opened_nor_run(folder: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from unshuffle.graph.batch import collate
 from unshuffle.graph.prepare import Item
 from unshuffle.metrics.orders import tau
 from unshuffle.metrics.pairs import pairwise_accuracy
-from unshuffle.refine.contracts import Refined
+from unshuffle.refine.iterative import Refined
 from unshuffle.search.contracts import Search
 from unshuffle.system.folder import Model
 from unshuffle.system.orderer import Orderer

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fixtures.documents import stories
 from tests.fixtures.systems import tiny_model, tiny_transformer
-from unshuffle.encoders.pretrained.sources import pieces_tokenizer
+from unshuffle.encoders.pretrained.checkpoint import pieces_tokenizer
 from unshuffle.graph.build import GraphConfig
 from unshuffle.graph.prepare import Preparer
 from unshuffle.text.document import Document, Mention, Role

@@ -15,8 +15,6 @@ from unshuffle.bulk.order_files import order_files
 from unshuffle.integrations.ray_data import order_rows
 from unshuffle.integrations.rows import RowSettings
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
@@ -36,6 +34,7 @@ def test_a_dataset_is_ordered_row_by_row(
     assert tuple(first["order"]) == expected and first["error"] is None
 
 
+@pytest.mark.slow
 def test_files_are_ordered_on_the_cluster_and_gone_on_with(cluster: Any, model: str, tmp_path: Path) -> None:
     rows, more = records(40), records(15, start=40, seed=2)
     write_jsonl(tmp_path / "in" / "a.jsonl", [*rows, {"id": "bad", "sentences": []}])

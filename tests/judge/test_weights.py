@@ -17,7 +17,7 @@ from unshuffle.evaluation.trust import fitted_trust
 from unshuffle.judge.contracts import Trust
 from unshuffle.judge.cross_encoder import CrossEncoder, CrossEncoderConfig, CrossEncoderJudge
 from unshuffle.judge.language_model import LanguageModelJudge
-from unshuffle.judge.opening import judge_of, open_judge
+from unshuffle.judge.opening import open_judge
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.text.tokens import TokensConfig
@@ -176,6 +176,5 @@ def test_trust_is_given_to_a_judge_that_helps_and_to_no_other(tmp_path: Path) ->
 def test_trust_comes_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "trust.json"
     file.write_text(json.dumps(Trust(reliability=0.6).write()))
-    judge = judge_of("http://localhost:1/v1", model="m", cache=None, trust=file)
+    judge = open_judge("http://localhost:1/v1", model="m", trust=file)
     assert judge is not None and judge.trust.reliability == 0.6  # type: ignore[attr-defined]
-    assert judge_of("", model="", cache=None) is None

@@ -11,8 +11,7 @@ from hypothesis.extra.numpy import arrays
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.metrics import tau
 from unshuffle.rank import METHODS, Method, rank, text_keys, two_sided
-from unshuffle.rank.paths import widest_paths
-from unshuffle.rank.topological import acyclic_edges
+from unshuffle.rank.topological import acyclic_edges, widest_paths
 
 every_method = pytest.mark.parametrize("method", METHODS)
 

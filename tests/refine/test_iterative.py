@@ -13,8 +13,7 @@ from tests.oracles import refinement as oracle
 from unshuffle.graph.batch import Batch, collate
 from unshuffle.graph.prepare import Item
 from unshuffle.refine.classifier import PairClassifier, normalised
-from unshuffle.refine.contracts import Refined
-from unshuffle.refine.iterative import Refiner
+from unshuffle.refine.iterative import Refined, Refiner
 from unshuffle.system.folder import Model
 from unshuffle.training.classifiers import LIMITS, pair_accuracy, shuffled_batches, tune
 

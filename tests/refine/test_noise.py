@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unshuffle.refine.noise import corrupt, degraded
+from unshuffle.refine.classifier import corrupt, degraded
 
 
 def drawn(

@@ -9,7 +9,7 @@ import pytest
 from tests.serve.fake import FakeOrderer
 from unshuffle.errors import DataError
 from unshuffle.serve.batching import Batcher
-from unshuffle.serve.jobs import Busy, TooSlow
+from unshuffle.serve.fairness import Busy, TooSlow
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
 from unshuffle.steps import Steps

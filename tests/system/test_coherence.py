@@ -77,15 +77,15 @@ def test_transitions_are_chances_and_the_last_compares_with_a_swap(orderer: Orde
 
 
 def test_a_verdict_is_never_sure_of_an_order_that_a_move_would_improve() -> None:
-    step = Transition(0, 1, 0.9)
-
-    def verdict(percentile: float, *gains: float) -> str:
+    def verdict(percentile: float, *gains: float, score: float = 0.9) -> str:
         moves = tuple(Move(0, 1, gain) for gain in gains)
-        return Coherence(0.1, -2.3, percentile, (step,), moves).verdict
+        return Coherence(0.1, -2.3, percentile, (Transition(0, 1, score),), moves).verdict
 
     assert verdict(100.0) == "reads well"
     assert verdict(100.0, 3.0) == "one step is clearly out of place"
     assert "might help" in verdict(99.0, 1.0)
+    assert verdict(99.0, score=0.1) == "reads well; one step is weak"
+    assert Coherence(1.0, 0.0, 100.0, (), ()).verdict == "there is only one sentence"
     assert verdict(50.0) != verdict(85.0) != verdict(99.0)
 
 

@@ -15,9 +15,9 @@ from unshuffle.system.calibration import Calibration
 from unshuffle.system.folder import Model
 from unshuffle.system.options import OrderOptions
 from unshuffle.system.orderer import Orderer
-from unshuffle.text import everyday
 from unshuffle.text.document import Document
 from unshuffle.text.parsing.mentions import DEFAULT_PARSER, load_parser
+from unshuffle.text.readers import read_documents
 
 DOCUMENTS = random_documents(20, sentences=(1, 7), seed=21)
 LONG = [f"The {NOUNS[number % 40]} {number} stands where it stood." for number in range(500)]
@@ -267,7 +267,7 @@ def test_an_order_has_the_same_confidence_whatever_beam_found_it(model: Model, c
 
 def test_the_shipped_model_is_as_sure_of_an_order_at_every_beam() -> None:
     orderer, swings = Orderer.from_pretrained(threads=1), []
-    for document in islice(everyday.load("test"), 12):
+    for document in islice(read_documents("everyday:test"), 12):
         usual, greedy, wide = (orderer.order(document, beam=beam, n_best=1) for beam in (8, 1, 64))
         swings += [abs(one.confidence - usual.confidence) for one in (greedy, wide) if one.order == usual.order]
     assert len(swings) >= 12 and max(swings) < 1e-6

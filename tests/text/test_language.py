@@ -1,6 +1,6 @@
 import pytest
 
-from unshuffle.text.english import looks_english
+from unshuffle.text.split import looks_english
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_every_kind_is_in_every_split_and_no_text_in_two() -> None:
     [
         ({"kind": "mail"}, "line 1: no text"),
         ({"kind": "mail", "sentences": ["One.", "Two."]}, "line 1: 2 sentences"),
-        ({"kind": "mail", "sentences": ["One.", "Two.", "One.", "Four."]}, "stands there twice"),
+        ({"kind": "mail", "sentences": ["One.", "Two.", "One.", "Four."]}, "a sentence twice"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_where(tmp_path: Path, row: object, message: str) -> None:

@@ -97,14 +97,15 @@ def _measured(file: Path, documents: list[Document]) -> dict[str, Any]:
     draw = np.random.default_rng(1)
     shuffles = [draw.permutation(len(document.sentences)).tolist() for document in documents]
     texts = [
-        [document.sentences[place] for place in shuffle] for document, shuffle in zip(documents, shuffles, strict=True)
+        [document.sentences[position] for position in shuffle]
+        for document, shuffle in zip(documents, shuffles, strict=True)
     ]
     file.write_text(json.dumps(texts), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", WORK, str(file)], capture_output=True, text=True, check=True, env=environment()
     )
     spent, peak, orders = json.loads(done.stdout.splitlines()[-1])
-    true = [[shuffle[place] for place in order] for (order, _), shuffle in zip(orders, shuffles, strict=True)]
+    true = [[shuffle[position] for position in order] for (order, _), shuffle in zip(orders, shuffles, strict=True)]
     return {
         "documents": len(documents),
         "seconds": mean(spent),

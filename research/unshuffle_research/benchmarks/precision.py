@@ -1,4 +1,4 @@
-"""What fewer bits cost and gain: tau on each kind's validation texts beside 32 bits, and documents a second."""
+"""What fewer bits cost and gain: tau on each kind's validation texts beside 32 bits, and documents per second."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def one_pair_a_round(refiner: Refiner, batch: Batch) -> Refiner:
     graph = batch.graph
     document = graph.document_of_sentence[graph.pairs[0]]
     counts = torch.bincount(document, minlength=graph.documents)
-    place = torch.arange(len(document)) - (counts.cumsum(0) - counts)[document]
+    position = torch.arange(len(document)) - (counts.cumsum(0) - counts)[document]
 
     class Slow(Refiner):
         asked = 0
@@ -99,7 +99,7 @@ def one_pair_a_round(refiner: Refiner, batch: Batch) -> Refiner:
 
         def _unsure(self, predicted: Tensor) -> Tensor:
             self.asked += 1
-            return place >= self.asked
+            return position >= self.asked
 
     slow = copy.copy(refiner)
     slow.__class__ = Slow

@@ -138,7 +138,7 @@ def _pace(folder: Path, abstracts: list[Document], settings: Settings, *, repeat
     draw = np.random.default_rng(1)
     shuffles = [draw.permutation(len(document.sentences)).tolist() for document in abstracts]
     rows = [
-        json.dumps([document.sentences[place] for place in shuffle])
+        json.dumps([document.sentences[position] for position in shuffle])
         for document, shuffle in zip(abstracts, shuffles, strict=True)
     ]
     texts = folder / "abstracts.jsonl"
@@ -156,7 +156,9 @@ def _pace(folder: Path, abstracts: list[Document], settings: Settings, *, repeat
             seconds, orders = json.loads(told.out.splitlines()[-1])
             found[name]["seconds"] = min(seconds, found[name]["seconds"])
             if settings.data:
-                true = ([shuffle[place] for place in order] for order, shuffle in zip(orders, shuffles, strict=True))
+                true = (
+                    [shuffle[position] for position in order] for order, shuffle in zip(orders, shuffles, strict=True)
+                )
                 found[name]["tau"] = 100 * mean(tau(order, range(len(order))) for order in true)
     return found
 

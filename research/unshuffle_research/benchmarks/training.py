@@ -1,4 +1,4 @@
-"""Training: documents a second against the dense twin and against the arithmetic of the plain equations."""
+"""Training: documents per second against the dense twin and against the arithmetic of the plain equations."""
 
 from __future__ import annotations
 

@@ -106,8 +106,8 @@ class Twin(nn.Module):
         hidden, _ = self.decoder(inputs, (whole[None], torch.zeros_like(whole)[None]))
         logits = self.attend(hidden, keys[:, None])  # (documents, steps, sentences)
         step = torch.arange(order.shape[1])
-        place = torch.argsort(order, 1)
-        used = place[:, None, :] < step[None, :, None]
+        position = torch.argsort(order, 1)
+        used = position[:, None, :] < step[None, :, None]
         absent = step >= batch.sizes[:, None]
         logits = logits.masked_fill(used | absent[:, None], -1e9)
         chances = torch.log_softmax(logits, -1).gather(2, order[..., None]).squeeze(-1)

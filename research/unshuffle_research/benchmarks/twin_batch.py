@@ -38,9 +38,9 @@ class PaddedBatch:
         links = np.zeros((documents, sentences, sentences), np.float32)
         roles = np.zeros((documents, sentences, entities), np.int64)
         for row, item in enumerate(items):
-            for place, sentence in enumerate(item.words):
-                words[row, place, : len(sentence)] = sentence
-                lengths[row, place] = len(sentence)
+            for index, sentence in enumerate(item.words):
+                words[row, index, : len(sentence)] = sentence
+                lengths[row, index] = len(sentence)
             graph = item.graph
             entity_words[row, : len(graph.words)] = item.entity_words
             entity_mask[row, : len(graph.words)] = True
@@ -52,6 +52,6 @@ class PaddedBatch:
 
 
 def padded_orders(orders: Sequence[Sequence[int]]) -> Tensor:
-    """(documents, sentences), each a permutation of all places: those without a sentence stay where they are."""
+    """(documents, sentences), each a permutation of all positions: those without a sentence stay where they are."""
     longest = max(map(len, orders))
     return torch.tensor([[*order, *range(len(order), longest)] for order in orders])

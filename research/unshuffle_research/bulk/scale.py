@@ -117,7 +117,7 @@ def page(chosen: argparse.Namespace) -> str:
     bound = world.part / world.dispatch / per_core
     return (
         f"Measured ({found['model']}, {found['documents']:,} documents, {found['workers']} workers): "
-        f"{per_core:.1f} documents a second and core, {found['start_seconds']:.0f} s to start, "
+        f"{per_core:.1f} documents per second and core, {found['start_seconds']:.0f} s to start, "
         f"{found['ratio']:.2f} times the speed with two workers, {found['worker_megabytes']:.0f} MB a worker.\n\n"
         f"Assumed: {chosen.documents:,} documents of that length, parts of {world.part:,} rows, "
         f"{world.dispatch * 1000:.0f} ms of the driver a part, {world.deaths} deaths a worker and hour, "

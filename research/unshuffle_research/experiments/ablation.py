@@ -74,8 +74,8 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]], pairs: dict[str, l
     head = ("variant", paper_column(dataset, "pairs / τ / PMR"), "pairs", *MEASURES.values(), "Δτ to the full model")
     panels = [Panel("pairs, %", [pair_band(pairs[row]) for row in rows], _column(paper.values(), 0))]
     panels += [
-        Panel(title, [band_over(runs, name) for runs in rows.values()], _column(paper.values(), place))
-        for place, (name, title) in enumerate(MEASURES.items(), 1)
+        Panel(title, [band_over(runs, name) for runs in rows.values()], _column(paper.values(), column))
+        for column, (name, title) in enumerate(MEASURES.items(), 1)
         if name != "acc_micro"
     ]
     figure = dots(list(labels.values()), panels, paper="paper" if dataset.comparable else "paper, on its own data")
@@ -138,5 +138,5 @@ def pair_band(seeds: Sequence[Pairs]) -> Band | None:
     return None if mean is None else Band(mean, mean, mean, 1, 1)
 
 
-def _column(rows: Iterable[tuple[float, ...] | None], place: int) -> list[float | None]:
-    return [row[place] if row else None for row in rows]
+def _column(rows: Iterable[tuple[float, ...] | None], column: int) -> list[float | None]:
+    return [row[column] if row else None for row in rows]

@@ -44,9 +44,9 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
         Panel(
             f"{end}, %",
             [band_over(runs, end) for runs in rows.values()],
-            [found[place] if (found := paper[row]) else None for row in rows],
+            [found[column] if (found := paper[row]) else None for row in rows],
         )
-        for place, end in enumerate(ENDS)
+        for column, end in enumerate(ENDS)
     ]
     figure = dots(list(labels.values()), panels, paper="paper" if dataset.comparable else "paper, on its own data")
     return Sheet(

@@ -70,17 +70,17 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]], fewest: int) -> Sh
         "τ by number of sentences, with 95 % of resampled documents",
         ("sentences", "documents", *(labels[row] + cut_mark(run.trained for run in rows[row]) for row in rows)),
         tuple(
-            (name, str(count), *(banded(bands[row][place], 1) for row in rows))
-            for place, (name, count) in enumerate(zip(names, counts, strict=True))
+            (name, str(count), *(banded(bands[row][index], 1) for row in rows))
+            for index, (name, count) in enumerate(zip(names, counts, strict=True))
         ),
         cut_note(run.trained for runs in rows.values() for run in runs),
     )
-    places = list(range(len(spans)))
+    indices = list(range(len(spans)))
     figure = curves(
-        [Curve(labels[row], places, bands[row]) for row in rows],
+        [Curve(labels[row], indices, bands[row]) for row in rows],
         x="sentences of the document",
         y="τ",
-        ticks={place: f"{name}\n({count})" for place, name, count in zip(places, names, counts, strict=True)},
+        ticks={index: f"{name}\n({count})" for index, name, count in zip(indices, names, counts, strict=True)},
     )
     return Sheet(
         dataset=dataset.name,

@@ -52,8 +52,10 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
     labels = [runs[0].trained.plan.label for runs in rows.values()]
     theirs = [printed(dataset.preset.published, row) for row in rows]
     panels = [
-        Panel(title, [band_over(runs, name) for runs in rows.values()], [row[place] if row else None for row in theirs])
-        for place, (name, title) in enumerate(MEASURES.items())
+        Panel(
+            title, [band_over(runs, name) for runs in rows.values()], [row[column] if row else None for row in theirs]
+        )
+        for column, (name, title) in enumerate(MEASURES.items())
     ]
     figure = dots(labels, panels, paper="paper" if dataset.comparable else "paper, on its own data")
     return Sheet(

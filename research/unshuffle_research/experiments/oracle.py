@@ -165,9 +165,9 @@ def _sheet(dataset: Dataset, points: Sequence[Point], label: str) -> Sheet:
         )
         for reliability, some in by_reliability.items()
     )
-    places = [100 * reliability for reliability in bands]
+    shares = [100 * reliability for reliability in bands]
     figure = curves(
-        [Curve(label, places, list(bands.values()))], x="link weights that are right, %", y="τ on the test set"
+        [Curve(label, shares, list(bands.values()))], x="link weights that are right, %", y="τ on the test set"
     )
     head = ("weights right", "τ", "95 % of documents", "PMR", "seeds", "minutes")
     return Sheet(

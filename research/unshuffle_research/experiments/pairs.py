@@ -66,15 +66,15 @@ def observed(orderer: Orderer, documents: Sequence[Document], seed: int) -> Iter
             "final": _parts(refined.predicted, cuts),
             "decided": [_parts((~trace.undecided).float(), cuts) for trace in refined.rounds],
         }
-        for place, number in enumerate(numbers):
+        for index, number in enumerate(numbers):
             first, second = items[number].graph.pairs
             at = np.asarray(drawn[number][1])
             yield PairRow(
                 id=documents[number].id,
-                initial=None if initial is None else _rounded(parts["initial"][place]),
-                final=_rounded(parts["final"][place]),
+                initial=None if initial is None else _rounded(parts["initial"][index]),
+                final=_rounded(parts["final"][index]),
                 truth=tuple((at[first] < at[second]).tolist()),
-                decided=tuple(round(float(trace[place].mean()), 4) for trace in parts["decided"]),
+                decided=tuple(round(float(trace[index].mean()), 4) for trace in parts["decided"]),
             )
 
 
@@ -104,15 +104,15 @@ def ordered_rows(models: Models, found: Measured) -> list[PairRow]:
     rows = []
     for document, prediction in zip(documents, found.predictions, strict=False):
         first, second = trained.orderer.model.preparer.item(document).graph.pairs  # here in the true order
-        place = np.argsort(prediction.order)
+        position = np.argsort(prediction.order)
         if first.size:
-            said, truth = place[first] < place[second], first < second
+            said, truth = position[first] < position[second], first < second
             rows.append(PairRow(document.id, None, tuple(said.astype(float).tolist()), tuple(truth.tolist()), ()))
     return rows
 
 
 def write_pairs(path: Path, rows: Sequence[PairRow]) -> None:
-    """One line a document; no text."""
+    """One line per document; no text."""
 
     def write(temporary: Path) -> None:
         with gzip.GzipFile(temporary, "wb", mtime=0) as out:

@@ -101,12 +101,12 @@ def _sheet(
     every = [row for rows in seeds for row in rows]
     truth = joined(every, "truth")
     cells, mark = [], cut_mark(trained for trained, _ in found)
-    for place, (which, title) in enumerate(STAGES.items()):
+    for column, (which, title) in enumerate(STAGES.items()):
         given = joined(every, which)
         cells.append(
             (
                 title + mark,
-                f"{paper[place]:.2f}" if paper else "–",
+                f"{paper[column]:.2f}" if paper else "–",
                 spread([pair_accuracy([rows], which).value for rows in seeds]),
                 banded(pair_accuracy(seeds, which)),
                 f"{calibration(given, truth).error:.4f}",

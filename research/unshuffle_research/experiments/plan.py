@@ -73,8 +73,8 @@ class Dataset:
 
 def open_dataset(given: str, *, documents: int = 0, held_out: int = 0) -> Dataset:
     """`NAME=FOLDER`, or a folder whose `dataset.json` or own name says which data set it is."""
-    name, equals, place = given.partition("=")
-    folder = Path(place if equals else given)
+    name, equals, path = given.partition("=")
+    folder = Path(path if equals else given)
     if not folder.is_dir():
         raise ConfigError(f"--data {given}: there is no such folder. Give NAME=FOLDER; prepare makes such folders.")
     if not equals:

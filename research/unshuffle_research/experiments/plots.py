@@ -53,19 +53,19 @@ def dots(rows: Sequence[str], panels: Sequence[Panel], *, ours: str = BANDED, pa
     figure = new_figure(0.08 * longest + 2.4 * len(panels) + 0.3, 0.33 * len(rows) + 1.2)
     figure.get_layout_engine().set(wspace=0.06)  # else the last figure of one axis touches the first of the next
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    places = list(range(len(rows)))[::-1]
+    levels = list(range(len(rows)))[::-1]
     for axes, panel in zip(grid, panels, strict=True):
         _clean(axes, along="x")
-        for place, band, printed in zip(places, panel.ours, panel.paper, strict=True):
+        for at, band, printed in zip(levels, panel.ours, panel.paper, strict=True):
             if printed is not None and not math.isnan(printed):
-                axes.plot(printed, place, "D", ms=6, mfc="white", mec=PAPER, mew=1.4, zorder=3)
+                axes.plot(printed, at, "D", ms=6, mfc="white", mec=PAPER, mew=1.4, zorder=3)
             if band is not None:
-                axes.plot([band.lower, band.upper], [place, place], color=COLOURS[0], lw=2.2, alpha=0.45, zorder=4)
-                axes.plot(band.value, place, "o", ms=6.5, color=COLOURS[0], zorder=5)
+                axes.plot([band.lower, band.upper], [at, at], color=COLOURS[0], lw=2.2, alpha=0.45, zorder=4)
+                axes.plot(band.value, at, "o", ms=6.5, color=COLOURS[0], zorder=5)
         axes.set_title(panel.title, fontsize=10.5, color=INK, loc="left")
         axes.set_ylim(-0.6, len(rows) - 0.4)
         axes.margins(x=0.12)
-    grid[0].set_yticks(places, rows)
+    grid[0].set_yticks(levels, rows)
     printed_any = any(value is not None and not math.isnan(value) for panel in panels for value in panel.paper)
     _key(figure, {ours: "o"} | ({paper: "D"} if printed_any else {}))
     return figure
@@ -131,15 +131,15 @@ def scatter(ours: Mapping[str, tuple[float, Band]], paper: Mapping[str, tuple[fl
     _clean(axes, along="both")
     axes.axhline(0, color="#9aa7b1", lw=1)
     behind = {"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.8}  # a name that lies on a line stays legible
-    for name, (place, value) in paper.items():
-        axes.plot(place, value, "D", ms=7, mfc="white", mec=PAPER, mew=1.4, zorder=3)
-        axes.annotate(name, (place, value), (7, 4), textcoords="offset points", fontsize=8.5, color=PAPER, bbox=behind)
-    for name, (place, band) in ours.items():
-        axes.plot([place, place], [band.lower, band.upper], color=COLOURS[0], lw=2.2, alpha=0.45, zorder=4)
-        axes.plot(place, band.value, "o", ms=7.5, color=COLOURS[0], zorder=5)
+    for name, (at, value) in paper.items():
+        axes.plot(at, value, "D", ms=7, mfc="white", mec=PAPER, mew=1.4, zorder=3)
+        axes.annotate(name, (at, value), (7, 4), textcoords="offset points", fontsize=8.5, color=PAPER, bbox=behind)
+    for name, (at, band) in ours.items():
+        axes.plot([at, at], [band.lower, band.upper], color=COLOURS[0], lw=2.2, alpha=0.45, zorder=4)
+        axes.plot(at, band.value, "o", ms=7.5, color=COLOURS[0], zorder=5)
         axes.annotate(
             name,
-            (place, band.value),
+            (at, band.value),
             (7, -11),
             textcoords="offset points",
             fontsize=8.5,

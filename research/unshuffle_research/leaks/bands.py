@@ -19,7 +19,7 @@ Found = list[list[Observed]]
 
 
 def _each(found: Found, value: Any) -> Floats:
-    """A number a document, the mean over models."""
+    """A number per document, the mean over models."""
     mean: Floats = np.mean([[value(row) for row in rows] for rows in found], 0, dtype=np.float64)
     return mean
 
@@ -54,14 +54,14 @@ def pair_lead(found: Found, name: str) -> str:
     return _difference(shares, honest, sizes)
 
 
-def biased(found: Found, name: str, place: int) -> Band:
+def biased(found: Found, name: str, index: int) -> Band:
     """The same with a bias on every logit."""
-    shares, sizes = _share(found, lambda row: row.biased[name][place])
+    shares, sizes = _share(found, lambda row: row.biased[name][index])
     return band(shares, sizes)
 
 
 def values(found: Found, kind: str, name: str, metric: Any = tau) -> Floats:
-    """A measure of the orders, a number a document, in percent."""
+    """A measure of the orders, a number per document, in percent."""
 
     def value(row: Observed) -> float:
         order = getattr(row, kind)[name]

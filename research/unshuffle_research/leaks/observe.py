@@ -30,7 +30,7 @@ BIASES = (-1.5, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 
 @dataclass(frozen=True)
 class Observed:
-    """A document's linked pairs and orders; orders list true places."""
+    """A document's linked pairs and orders; orders list true positions."""
 
     linked: int
     right: dict[str, float]
@@ -52,8 +52,8 @@ def observe(orderer: Orderer, documents: Sequence[Document], *, seed: int, beam:
             continue
         batch = collate([orderer.model.preparer.item(document)])
         encoded: Encoded = network.sentence_encoder(batch)
-        place = torch.tensor(permutation)
-        truth = place[batch.graph.pairs[0]] < place[batch.graph.pairs[1]]
+        position = torch.tensor(permutation)
+        truth = position[batch.graph.pairs[0]] < position[batch.graph.pairs[1]]
         draw = np.random.default_rng(derived(seed, "leaks", number))
         case = Case.of(network.refiner, batch, encoded, truth)
         yield Observed(
@@ -100,7 +100,7 @@ def _orders(
     for name, row in weights.items():
         states = network.paragraph_encoder(encoded, case.graph, row)
         (best,) = network.decoder.search(states, case.graph, Search(beam=beam))
-        found[name] = tuple(permutation[place] for place in best.orders[0])
+        found[name] = tuple(permutation[position] for position in best.orders[0])
     return found
 
 
@@ -121,7 +121,7 @@ def _sorts(
         "coin flips, true numbers": sorted_as(flips, true_first),
         "coin flips, random numbers": sorted_as(flips, draw.permutation(size).tolist()),
     }
-    return {name: tuple(permutation[place] for place in order) for name, order in orders.items()}
+    return {name: tuple(permutation[position] for position in order) for name, order in orders.items()}
 
 
 def _matrix(classifier: PairClassifier, batch: Batch, encoded: Encoded, size: int) -> NDArray[np.float64]:

@@ -38,8 +38,8 @@ def indexed_sort(before: Decisions) -> list[int]:
 
 def sorted_as(before: Decisions, numbering: Sequence[int]) -> list[int]:
     """The same sort with vertex k standing for sentence `numbering[k]`; the order in terms of sentences."""
-    places = np.asarray(numbering)
-    return [int(places[vertex]) for vertex in indexed_sort(before[np.ix_(places, places)])]
+    positions = np.asarray(numbering)
+    return [int(positions[vertex]) for vertex in indexed_sort(before[np.ix_(positions, positions)])]
 
 
 def coin_flips(size: int, draw: np.random.Generator) -> Decisions:

@@ -28,8 +28,8 @@ from unshuffle.decode.contracts import Gold
 from unshuffle.errors import UnshuffleError
 from unshuffle.graph.batch import collate
 from unshuffle.graph.prepare import Item
+from unshuffle.refine.classifier import Corrupted
 from unshuffle.refine.iterative import Refiner
-from unshuffle.refine.noise import Corrupted
 from unshuffle.storage.files import write_text
 from unshuffle.training import classifiers, stages
 from unshuffle.training.classifiers import IterativeStage, pair_truth, weighted_by

@@ -19,7 +19,7 @@ import numpy as np
 from unshuffle.errors import DataError
 from unshuffle.seeds import derived
 from unshuffle.storage.files import write_whole
-from unshuffle.text.everyday import FOLDER
+from unshuffle.text.readers.read import EVERYDAY
 
 FEWEST, MOST = 4, 15
 """Sentences of a text."""
@@ -43,7 +43,7 @@ def read_rows(paths: Iterable[Path]) -> Iterator[Row]:
             if not FEWEST <= len(sentences) <= MOST or not all(sentences):
                 raise DataError(f"{where}: {len(sentences)} sentences. Write {FEWEST} to {MOST}, none empty.")
             if len(set(sentences)) < len(sentences):
-                raise DataError(f"{where}: a sentence stands there twice. Write it anew.")
+                raise DataError(f"{where}: it holds a sentence twice. Rewrite one of them.")
             yield {"kind": kind, "sentences": sentences}
 
 
@@ -86,8 +86,8 @@ def recurring(rows: Sequence[Row]) -> list[str]:
     """Openings of four words and phrases of six that several of the texts have."""
     openings = Counter(" ".join(row["sentences"][0].lower().split()[:4]) for row in rows)
     runs = Counter(phrase for row in rows for phrase in phrases(row["sentences"], 6))
-    told = [f"opening '{text}': {count} texts" for text, count in openings.most_common(20) if count > 2]
-    return told + [f"phrase '{text}': {count} texts" for text, count in runs.most_common(20) if count > 2]
+    found = [f"opening '{text}': {count} texts" for text, count in openings.most_common(20) if count > 2]
+    return found + [f"phrase '{text}': {count} texts" for text, count in runs.most_common(20) if count > 2]
 
 
 def main() -> None:
@@ -95,7 +95,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("files", nargs="+", type=Path)
     options.add_argument("--batch", required=True, help="one or two letters that tell these texts' ids from others")
-    options.add_argument("--folder", type=Path, default=FOLDER)
+    options.add_argument("--folder", type=Path, default=EVERYDAY)
     chosen = options.parse_args()
     present = {split: _stored(chosen.folder / f"{split}.jsonl.gz") for split in ("train", "valid", "test")}
     known = [row for rows in present.values() for row in rows]

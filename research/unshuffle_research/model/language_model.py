@@ -102,7 +102,7 @@ class LikeliestOrder:
 def _padded(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     longest = max(map(len, rows))
     ids = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
-    return ids, torch.tensor([[place < len(row) for place in range(longest)] for row in rows])
+    return ids, torch.tensor([[position < len(row) for position in range(longest)] for row in rows])
 
 
 def main() -> None:

@@ -55,8 +55,8 @@ def train_recipe(
 
 def texts_of(recipe: Recipe, data: Path, seed: int) -> Iterator[tuple[Document, ...]]:
     """The training documents of each pass: other draws in each of them."""
-    for place, each in enumerate(recipe.passes):
-        yield training_documents(each.mixture, data, seed + place)
+    for number, each in enumerate(recipe.passes):
+        yield training_documents(each.mixture, data, seed + number)
 
 
 def _valid(each: Pass, data: Path) -> tuple[Document, ...]:

@@ -69,7 +69,7 @@ def _parse(rows: list[list[str]]) -> Parse:
         words=tuple(row[1] for row in rows),
         spaces=tuple("SpaceAfter=No" not in row[9] for row in rows),
         tags=tuple(row[4] for row in rows),
-        heads=tuple(int(row[6]) - 1 if row[6] != "0" else place for place, row in enumerate(rows)),
+        heads=tuple(int(row[6]) - 1 if row[6] != "0" else index for index, row in enumerate(rows)),
         labels=tuple(row[7] for row in rows),
     )
 
@@ -108,13 +108,13 @@ def merged(teacher: Any, gold: list[Parse]) -> Iterator[Parse]:
     for parse, doc in zip(gold, teacher.pipe(docs), strict=True):
         drawn = _copy(doc)
         labels = list(drawn.labels)
-        for place, true in enumerate(parse.labels):
-            if drawn.heads[place] == place:
+        for index, true in enumerate(parse.labels):
+            if drawn.heads[index] == index:
                 continue  # the root of the tree must stay its root
             if true in GOLD_ROLES:
-                labels[place] = GOLD_ROLES[true]
-            elif labels[place] in GOLD_ROLES.values() and true not in {"expl", "csubj", "ccomp"}:
-                labels[place] = GOLD_OTHERS.get(true, "dep") if true != "root" else "attr"
+                labels[index] = GOLD_ROLES[true]
+            elif labels[index] in GOLD_ROLES.values() and true not in {"expl", "csubj", "ccomp"}:
+                labels[index] = GOLD_OTHERS.get(true, "dep") if true != "root" else "attr"
         yield replace(drawn, tags=parse.tags, labels=tuple(labels))
 
 

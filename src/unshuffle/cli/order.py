@@ -15,9 +15,9 @@ from unshuffle.cli.options import (
     File,
     Form,
     InputFormat,
+    JudgeAddress,
     JudgeCache,
     JudgeModel,
-    JudgePlace,
     KeepIfUnsure,
     ModelName,
     OutputFile,
@@ -42,23 +42,24 @@ def order(
     unit: Units = "sentence",
     model: ModelName = "default",
     parser: ParserName = None,
-    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; 8 if left out.")] = None,
     n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` lists.")] = 5,
     keep_if_unsure: KeepIfUnsure = None,
     before: Annotated[
         list[str] | None, typer.Option(metavar="I,J", help="Sentence I comes before J, counted from 0; repeatable.")
     ] = None,
     fixed: Annotated[
-        list[str] | None, typer.Option(metavar="PLACE:I", help="Sentence I stands at PLACE, both from 0; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="POSITION:I", help="Sentence I stands at POSITION, both from 0; repeatable."),
     ] = None,
     sources: Annotated[
         str, typer.Option(metavar="A,A,B", help="Source of each sentence; those of one source keep their input order.")
     ] = "",
-    judge: JudgePlace = "",
+    judge: JudgeAddress = "",
     judge_model: JudgeModel = "",
     judge_cache: JudgeCache = None,
     judge_trust: Annotated[Path | None, typer.Option(help="What `unshuffle trust-judge` has written.")] = None,
-    questions: Annotated[int, typer.Option(min=0, help="Pairs of a document that the judge may be asked about.")] = 20,
+    questions: Annotated[int, typer.Option(min=0, help="Most questions to the judge per document.")] = 20,
     device: Device = "cpu",
     form: OutputForm = Form.text,
     out: OutputFile = None,
@@ -66,8 +67,8 @@ def order(
 ) -> None:
     """Put the sentences of each document in the order that reads best."""
     from unshuffle.cli.reading import CommandInput
-    from unshuffle.cli.terminal import counted, to_terminal, write_pieces
-    from unshuffle.judge.opening import judge_of
+    from unshuffle.cli.terminal import counted, is_watched, to_terminal, write_pieces
+    from unshuffle.judge.opening import open_judge
     from unshuffle.system.options import OrderOptions, read_threshold
 
     options = OrderOptions(
@@ -75,7 +76,7 @@ def order(
         n_best=n_best,
         keep_if_unsure=read_threshold(keep_if_unsure),
         constraints=read_constraints(before or [], fixed or [], sources),
-        judge=judge_of(judge, model=judge_model, cache=judge_cache, trust=judge_trust),
+        judge=open_judge(judge, model=judge_model, cache=judge_cache, trust=judge_trust) if judge else None,
         questions=questions,
     )
     reading = CommandInput(file, text, input, unit, on_error)
@@ -85,7 +86,10 @@ def order(
     orderer = load_orderer(model, device=device, parser=parser)
     found = settled(orderer.order_many(documents, options))
     orderings = counted(found, "Ordering", reading.expected, answers_shown=to_terminal(out))
-    write_pieces(map(_json, orderings) if form is Form.json else _texts(orderings, unit), out)
+    last = _Last(orderings)
+    write_pieces(map(_json, last) if form is Form.json else _texts(last, unit), out)
+    if is_watched() and last.passed == 1 and last.ordering is not None:
+        typer.echo(f"({last.ordering.headline})", err=True)
     reading.tell()
 
 
@@ -107,6 +111,21 @@ def _two(given: str, between: str, option: str) -> tuple[int, int]:
     if not (first.strip().isdecimal() and second.strip().isdecimal()):
         raise ConfigError(f"{option} {given}: expected two numbers, such as 0{between}2.")
     return int(first), int(second)
+
+
+class _Last:
+    """Passes orderings on, counts them and remembers the last: of a single one it is worth saying how sure it is."""
+
+    def __init__(self, orderings: Iterable[Ordering]) -> None:
+        self._orderings = orderings
+        self.passed = 0
+        self.ordering: Ordering | None = None
+
+    def __iter__(self) -> Iterator[Ordering]:
+        for ordering in self._orderings:
+            self.ordering = ordering
+            self.passed += 1
+            yield ordering
 
 
 def _json(ordering: Ordering) -> str:

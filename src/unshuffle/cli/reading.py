@@ -15,11 +15,10 @@ import typer
 from unshuffle.cli.terminal import is_watched
 from unshuffle.errors import DataError
 from unshuffle.text.document import Document
-from unshuffle.text.english import looks_english
 from unshuffle.text.readers.formats import ENOUGH, SUFFIXES, Format, OnBroken, recognised
 from unshuffle.text.readers.read import ReadReport, read_documents
 from unshuffle.text.readers.source import Source
-from unshuffle.text.split import Unit
+from unshuffle.text.split import Unit, looks_english
 
 if TYPE_CHECKING:
     from unshuffle.system.orderer import Orderer

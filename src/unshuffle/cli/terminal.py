@@ -148,7 +148,7 @@ class Pace:
         self._parts = self._done = self._documents = 0
 
     def plan(self, parts: int) -> None:
-        """So many parts are to be done."""
+        """How many parts there are to do."""
         self._parts = parts
         self._started = time.monotonic()
 

@@ -19,12 +19,11 @@ from unshuffle.decode.search import beam_search, content_keys, with_first
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.parts.registry import PartConfig
+from unshuffle.rank.arrange import row_order
 from unshuffle.rank.best import Method, rank
 from unshuffle.rank.kemeny import LARGEST, best_by_kemeny
 from unshuffle.rank.ranking import FloatArray
-from unshuffle.rank.ties import row_order
-from unshuffle.search.allowed import constraints_of
-from unshuffle.search.contracts import Allowed, Found, Search
+from unshuffle.search.contracts import Allowed, Found, Search, constraints_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +128,7 @@ def _next_best(distribution: OrderDistribution, key: FloatArray, document: int, 
     size = len(key)
     allowed = search.allowed
     if allowed is not None:
-        allowed = Allowed(*(part[document, None, :size, :size] for part in (allowed.before, allowed.places)))
+        allowed = Allowed(*(part[document, None, :size, :size] for part in (allowed.before, allowed.positions)))
     content = np.argsort(row_order(key[:, None]))
     memory = PairMemory(torch.from_numpy(distribution.weight)[None])
     alone = Search(beam=search.beam, keep=search.keep, allowed=allowed)

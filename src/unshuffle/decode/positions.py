@@ -26,8 +26,7 @@ from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.segments import pad_documents, sentence_mask
 from unshuffle.parts.registry import PartConfig
 from unshuffle.rank.positions import by_positions
-from unshuffle.search.allowed import constraints_of
-from unshuffle.search.contracts import Found, Search
+from unshuffle.search.contracts import Found, Search, constraints_of
 
 
 @dataclass(frozen=True, kw_only=True)

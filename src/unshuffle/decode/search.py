@@ -15,7 +15,7 @@ from unshuffle.decode.contracts import Choices, Decoder
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.machine import single
-from unshuffle.search import beam, content
+from unshuffle.search import beam
 from unshuffle.search.contracts import Floats, Found, Ints, Prefix, Search
 from unshuffle.search.walk import score_orders
 
@@ -27,12 +27,12 @@ CELLS = 2_000
 def content_keys(states: States) -> Floats:
     """(sentences,) a number that depends on a sentence's vectors alone; equal for equal sentences."""
     rows = (vectors.detach().float().cpu().numpy() for vectors in (states.encoded.sentences, states.sentences))
-    return content.content_keys(*rows)
+    return beam.content_keys(*rows)
 
 
 def content_ranks(states: States, graph: GraphBatch) -> Ints:
     """(documents, longest) each sentence's rank among its document's by key."""
-    return content.content_ranks(content_keys(states), graph.sizes.cpu().numpy())
+    return beam.content_ranks(content_keys(states), graph.sizes.cpu().numpy())
 
 
 @dataclass(frozen=True, slots=True)

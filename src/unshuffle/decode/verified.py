@@ -99,7 +99,7 @@ class Heard:
         return Heard(layer.related(state, NEXT), layer.related(state, LATER), self.earlier + self.waiting)
 
     def mean(self, steps: int) -> Tensor:
-        """(rows, width) after so many choices."""
+        """(rows, width) after `steps` choices."""
         return self.last + self.earlier / max(steps - 1, 1)
 
 
@@ -134,7 +134,7 @@ class Verifier(nn.Module):
 
 
 def _along(layer: Layer, states: Tensor) -> Tensor:
-    """(rows, longest, width) what each place hears from the one before it, and on average from all before that."""
+    """(rows, longest, width) what each position hears from the one before it, and on average from all before that."""
     last = nn.functional.pad(layer.related(states, NEXT), (0, 0, 1, 0))[:, :-1]
     sums = nn.functional.pad(layer.related(states, LATER).cumsum(1), (0, 0, 2, 0))[:, :-2]
     count = torch.arange(-1, states.shape[1] - 1, device=states.device).clamp_min(1)
@@ -178,7 +178,7 @@ class Verified(Stepwise):
             found.append(self.verifier(ordered, document, there))
         worse = torch.tensor([[len(set(some)) > 1, some[1] != some[2]] for some in orders], device=true.device)
         pairs = ((0, 1, worse[:, 0]), (0, 2, worse[:, 0]), (1, 2, worse[:, 1]))
-        missed = [(self.config.margin - ((found[a] - found[b]) / 2).tanh()).relu() * told for a, b, told in pairs]
+        missed = [(self.config.margin - ((found[a] - found[b]) / 2).tanh()).relu() * differs for a, b, differs in pairs]
         return torch.stack(missed).sum() / (3 * graph.documents)
 
     def _generator(self, size: int) -> torch.Generator | None:
@@ -208,13 +208,13 @@ class Verified(Stepwise):
         found = beam_search(memory, graph.sizes, search, content_ranks(states, graph), normalised=False)
         most = max(len(some.orders) for some in found)
         values = []
-        for place in range(most):
-            orders = [some.orders[min(place, len(some.orders) - 1)] for some in found]
+        for rank in range(most):
+            orders = [some.orders[min(rank, len(some.orders) - 1)] for some in found]
             steps = self.transitions(states, graph, Gold.of(orders).to(graph.sizes.device))
             values.append(scatter_sum(steps.detach().double(), graph.document_of_sentence, graph.documents).tolist())
         results = []
         for document, some in enumerate(found):
-            known = [(order, values[place][document]) for place, order in enumerate(some.orders)]
+            known = [(order, values[rank][document]) for rank, order in enumerate(some.orders)]
             others = sorted(known[1:], key=lambda row: -row[1])
             rest = Found(tuple(order for order, _ in others), tuple(value for _, value in others))
             results.append(with_first(*known[0], rest, search.keep))
@@ -272,17 +272,17 @@ class VerifiedMemory(Generic[State]):
 
 
 def disturbed(size: int, generator: torch.Generator | None) -> tuple[tuple[int, ...], ...]:
-    """Three orders of so many places: as they are, after some swaps of two, and after more; no place is swapped twice.
+    """Three orders of `size` positions: as they are, after some swaps of two, and after more; none is swapped twice.
 
-    The released data leave documents below four sentences and the last two places alone, which looks accidental.
+    The released data leave documents below four sentences and the last two positions alone, which looks accidental.
     """
     most = size // 2
-    places = torch.randperm(size, generator=generator).tolist()
+    positions = torch.randperm(size, generator=generator).tolist()
     some, more = sorted((torch.randperm(most, generator=generator)[:2] + 1).tolist()) if most > 1 else (most, most)
     found = []
     for swaps in (0, some, more):
         order = list(range(size))
-        for one, other in zip(places[: 2 * swaps : 2], places[1 : 2 * swaps : 2], strict=True):
+        for one, other in zip(positions[: 2 * swaps : 2], positions[1 : 2 * swaps : 2], strict=True):
             order[one], order[other] = order[other], order[one]
         found.append(tuple(order))
     return tuple(found)

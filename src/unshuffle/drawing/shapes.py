@@ -71,7 +71,7 @@ def columns(text: str) -> int:
 
 
 def wrapped(text: str, width: int, lines: int) -> list[str]:
-    """At most so many lines of at most so many columns; what does not fit ends in an ellipsis."""
+    """At most `lines` lines of `width` columns; what does not fit ends in an ellipsis."""
     found = [""]
     words = text.split()
     for number, word in enumerate(words):

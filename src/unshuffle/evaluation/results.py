@@ -58,7 +58,7 @@ def plain(figures: Spread) -> dict[str, Any]:
 
 
 def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
-    """One line a document and shuffle; no text."""
+    """One line per document and shuffle; no text."""
 
     def write(temporary: Path) -> None:
         # No time stamp and no name of the temporary file, so that equal predictions are equal files.

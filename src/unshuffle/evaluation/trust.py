@@ -66,7 +66,7 @@ class Unjudged:
 
     document: Document
     permutation: tuple[int, ...]
-    """The true place of each sentence."""
+    """The true position of each sentence."""
     order: tuple[int, ...]
     chance: FloatArray
 
@@ -74,7 +74,7 @@ class Unjudged:
         """Of an order, in percent; equal sentences may stand for each other."""
         found = [self.permutation[number] for number in order]
         texts = {self.permutation[number]: text for number, text in enumerate(self.document.sentences)}
-        aligned = align_repeats(found, range(len(found)), [texts[place] for place in range(len(found))])
+        aligned = align_repeats(found, range(len(found)), [texts[position] for position in range(len(found))])
         return 100 * tau(aligned, range(len(aligned)))
 
 

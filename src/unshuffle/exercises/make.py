@@ -47,9 +47,9 @@ def exercise_steps(
     seed, margin, keep, count = options.seed, options.margin, options.keep, options.count
     if len(sentences) < FEWEST:
         raise DataError(f"exercise: {len(sentences)} sentences are too few. Give at least {FEWEST}.")
-    if outside := [place for place in keep if not 0 <= place < len(sentences)]:
+    if outside := [position for position in keep if not 0 <= position < len(sentences)]:
         raise ConfigError(f"exercise: there is no sentence {outside[0] + 1} to keep. Count from 1 to {len(sentences)}.")
-    paragraph = tuple(Piece(text, (place,)) for place, text in enumerate(sentences))
+    paragraph = tuple(Piece(text, (position,)) for position, text in enumerate(sentences))
     verdict = yield from _judged(orderer, paragraph, seed, margin)
     if verdict.unambiguous:
         return _exercises(paragraph, verdict, seed, count)
@@ -96,8 +96,8 @@ def _judged(orderer: OrdersMany, paragraph: Paragraph, seed: int, margin: float)
 def _exercises(paragraph: Paragraph, verdict: Verdict, seed: int, count: int) -> tuple[Exercise, ...]:
     return tuple(
         Exercise(
-            items=tuple(paragraph[place].text for place in shown),
-            solution=tuple(shown.index(place) for place in range(len(paragraph))),
+            items=tuple(paragraph[position].text for position in shown),
+            solution=tuple(shown.index(position) for position in range(len(paragraph))),
             unambiguous=verdict.unambiguous,
             margin=verdict.margin,
             difficulty=difficulty_of(verdict.margin, len(paragraph)),

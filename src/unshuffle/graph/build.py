@@ -56,7 +56,7 @@ class EntityVocabulary:
 
     @classmethod
     def read(cls, file: str | os.PathLike[str], *, read: Read = Path.read_bytes) -> EntityVocabulary:
-        """The words of a file, one a line; a file of one empty line stands for any noun."""
+        """The words of a file, one per line; a file of one empty line stands for any noun."""
         try:
             lines = read(Path(file)).decode("utf-8").split("\n")
         except UnicodeDecodeError:

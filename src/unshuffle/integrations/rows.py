@@ -71,7 +71,7 @@ class RowOrderer:
         return Orderer.from_pretrained(settings.model, device=settings.device, parser=settings.parser)
 
     def outcomes(self, rows: Sequence[object]) -> list[Outcome]:
-        """One outcome a row, in their order; a row is a list of sentences or what stands in its place."""
+        """One outcome per row, in their order; a row is a list of sentences or what stands in its place."""
         orderer = self.orderer  # a model that cannot be loaded is no row's fault
         outcomes: dict[int, Outcome] = {}
         good: dict[int, Document] = {}

@@ -115,7 +115,7 @@ def put(judge: Judge, sentences: Sequence[str], pairs: Sequence[tuple[int, int]]
 
 
 def checked_answers(given: Sequence[float | None], pairs: int) -> list[float | None]:
-    """One chance or None a pair, or an error that names what is wrong."""
+    """One chance or None per pair, or an error that names what is wrong."""
     answers = list(given)
     if len(answers) != pairs:
         raise DataError(f"judge: it gave {len(answers)} answers to {pairs} questions. Give one each, None for none.")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from unshuffle.rank.borda import row_sums
-from unshuffle.rank.paths import widest_paths
 from unshuffle.rank.ranking import FloatArray
+from unshuffle.rank.topological import widest_paths
 
 Ask = Callable[[Sequence[tuple[int, int]]], Sequence[float]]
 """Pairs to chances that the first comes first; fewer answers than pairs where the budget ends."""

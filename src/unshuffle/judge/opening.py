@@ -12,19 +12,24 @@ from unshuffle.storage.files import read_json
 
 
 def open_judge(
-    place: str, *, model: str = "", cache: str | os.PathLike[str] | None = None, trust: Trust | None = None
+    address: str, *, model: str = "", cache: str | os.PathLike[str] | None = None, trust: Trust | Path | None = None
 ) -> Judge:
-    """`http://localhost:8080/v1`, a trained judge's folder, or a causal language model (folder or .gguf file)."""
-    if place.startswith(("http://", "https://")):
+    """`http://localhost:8080/v1`, a trained judge's folder, or a causal language model (folder or .gguf file).
+
+    `trust`: how far it is trusted, or the file in which `unshuffle trust-judge` has written that.
+    """
+    if isinstance(trust, Path):
+        trust = Trust.read(read_json(trust, most=2**16), str(trust))
+    if address.startswith(("http://", "https://")):
         from unshuffle.judge.chat import ChatJudge
 
         if not model:
-            raise ConfigError(f"judge {place}: which model? Give its name, on the command line with --judge-model.")
-        return ChatJudge(place, model, cache=cache, trust=trust)
-    path = Path(place)
+            raise ConfigError(f"judge {address}: which model? Give its name, on the command line with --judge-model.")
+        return ChatJudge(address, model, cache=cache, trust=trust)
+    path = Path(address)
     if not path.exists():
         raise ConfigError(
-            f"judge {place}: there is no such folder or file. An endpoint begins with http:// or https://."
+            f"judge {address}: there is no such folder or file. An endpoint begins with http:// or https://."
         )
     if find_spec("torch") is None:
         raise MissingExtra("A local judge", "train")
@@ -34,11 +39,3 @@ def open_judge(
     if path.is_dir() and is_cross_encoder(read_json(path / CONFIG, most=2**20)):
         return CrossEncoderJudge.load(path, trust)
     return LanguageModelJudge.load(path, trust=trust)
-
-
-def judge_of(place: str, *, model: str, cache: Path | None, trust: Path | None = None) -> Judge | None:
-    """The judge that options of a command name; None where they name none."""
-    if not place:
-        return None
-    fitted = None if trust is None else Trust.read(read_json(trust, most=2**16), str(trust))
-    return open_judge(place, model=model, cache=cache, trust=fitted)

@@ -16,10 +16,10 @@ import numpy as np
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.judge.contracts import Judge, put, trust_in
 from unshuffle.judge.merging import Questions
+from unshuffle.rank.arrange import text_keys
 from unshuffle.rank.best import Method, rank
 from unshuffle.rank.constraints import Constraints
 from unshuffle.rank.ranking import FloatArray, Ranking
-from unshuffle.rank.ties import text_keys
 from unshuffle.result import Spend
 
 Compare = Callable[[str, str], float | Awaitable[float]]

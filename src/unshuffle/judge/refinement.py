@@ -10,11 +10,11 @@ import numpy as np
 
 from unshuffle.judge.contracts import Judge, Trust, chance_of, odds_of, put, trust_in
 from unshuffle.judge.usefulness import MOST_PAIRS, Orders, gains
+from unshuffle.rank.arrange import text_keys
 from unshuffle.rank.best import rank
 from unshuffle.rank.constraints import Constraints
-from unshuffle.rank.paths import widest_paths
 from unshuffle.rank.ranking import BoolArray, FloatArray, IntArray
-from unshuffle.rank.ties import text_keys
+from unshuffle.rank.topological import widest_paths
 from unshuffle.result import Question, Spend
 
 CERTAIN = 30.0
@@ -47,7 +47,7 @@ def refine(
     constraints: Constraints | None = None,
     trust: Trust | None = None,
 ) -> Refinement:
-    """Asks at most so many questions; `chance`: (sentences, sentences) the model's own, row before column."""
+    """Asks at most `questions` questions; `chance`: (sentences, sentences) the model's own, row before column."""
     asking = Asking(sentences, chance, trust or trust_in(judge), constraints)
     while len(asking.asked) < questions and not asking.failed:
         pairs = asking.next_questions(min(AT_ONCE, questions - len(asking.asked)))

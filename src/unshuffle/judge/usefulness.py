@@ -37,8 +37,8 @@ class Orders:
 
     def before(self, first: IntArray, second: IntArray) -> FloatArray:
         """(draws, pairs) 1 where the first of a pair comes first."""
-        place = np.argsort(self._drawn, axis=1)
-        found: FloatArray = (place[:, first] < place[:, second]).astype(np.float64)
+        position = np.argsort(self._drawn, axis=1)
+        found: FloatArray = (position[:, first] < position[:, second]).astype(np.float64)
         return found
 
 

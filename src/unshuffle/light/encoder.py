@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unshuffle.errors import ConfigError
 from unshuffle.light.bert import BertLayers, BertShape, Rows
-from unshuffle.light.weights import Weights
+from unshuffle.light.weights import Shape, Weights
 from unshuffle.search.contracts import Ints
 
 MODEL = "sentence_encoder.pieces.model"
@@ -133,3 +133,41 @@ def _groups(lengths: Ints) -> Iterator[PaddedGroup]:
         pieces = (start[some, None] + np.arange(present.shape[1]))[present]
         yield PaddedGroup(pieces, cells, present)
         first = row
+
+
+def encoder_shapes(config: Mapping[str, Any], words: int) -> Iterator[tuple[str, Shape]]:
+    """Names and shapes of an encoder's tensors."""
+    architecture = config["architecture"]
+    width, inner = int(architecture["hidden_size"]), int(architecture["intermediate_size"])
+    layers, heads = int(architecture["num_hidden_layers"]), int(architecture["num_attention_heads"])
+    vocabulary = int(architecture["vocab_size"])
+    if width % heads or words > vocabulary:
+        raise ValueError("no BERT has these sizes")
+    yield f"{MODEL}.embeddings.word_embeddings.weight", (vocabulary, width)
+    yield f"{MODEL}.embeddings.position_embeddings.weight", (int(architecture["max_position_embeddings"]), width)
+    yield f"{MODEL}.embeddings.token_type_embeddings.weight", (int(architecture["type_vocab_size"]), width)
+    yield from _norm(f"{MODEL}.embeddings.LayerNorm", width)
+    for number in range(min(layers, 1_000)):
+        layer = f"{MODEL}.encoder.layer.{number}"
+        for part in ("query", "key", "value"):
+            yield from _linear(f"{layer}.attention.self.{part}", width, width)
+        yield from _linear(f"{layer}.attention.output.dense", width, width)
+        yield from _norm(f"{layer}.attention.output.LayerNorm", width)
+        yield from _linear(f"{layer}.intermediate.dense", width, inner)
+        yield from _linear(f"{layer}.output.dense", inner, width)
+        yield from _norm(f"{layer}.output.LayerNorm", width)
+    if config["kind"] in TOGETHER:
+        alone = int(config["alone"])
+        if not 0 <= alone < layers:
+            raise ValueError("no layer is left to meet in")
+        yield "sentence_encoder.apart", (layers - alone, heads)
+
+
+def _linear(name: str, before: int, after: int) -> Iterator[tuple[str, Shape]]:
+    yield f"{name}.weight", (after, before)
+    yield f"{name}.bias", (after,)
+
+
+def _norm(name: str, width: int) -> Iterator[tuple[str, Shape]]:
+    yield f"{name}.weight", (width,)
+    yield f"{name}.bias", (width,)

@@ -1,13 +1,16 @@
-"""Which systems run without torch."""
+"""Which systems run without torch, and which tensors they have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unshuffle.light.encoder import SINGLY, TOGETHER
+from unshuffle.errors import ConfigError
+from unshuffle.light.encoder import SINGLY, TOGETHER, encoder_shapes
 from unshuffle.light.future_history import FutureHistoryWeights
 from unshuffle.light.pointer import PointerWeights
+from unshuffle.light.weights import Shape
+from unshuffle.parts.architecture import checked_architecture
 
 DECODERS: dict[str, type[PointerWeights]] = {"pointer": PointerWeights, "future_history": FutureHistoryWeights}
 """Decoders that have a form in numpy, by kind."""
@@ -40,3 +43,19 @@ def light_fault(system: Mapping[str, Any]) -> str:
     if not isinstance(graph, Mapping) or graph.get("relations", "none") != "none" or graph.get("topics"):
         return "its graph has relations or topics"
     return ""
+
+
+def expected_shapes(system: Mapping[str, Any], words: int, where: str) -> dict[str, Shape]:
+    """Names and shapes of the tensors of a system, whose description may come from a stranger."""
+    checked_architecture(system["sentence_encoder"]["architecture"], kinds={"bert"}, slot="sentence_encoder")
+    try:
+        return dict(_expected(system, words))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise ConfigError(f"{where}: 'system' lacks sizes. Download the model folder again.") from None
+
+
+def _expected(system: Mapping[str, Any], words: int) -> Iterator[tuple[str, Shape]]:
+    yield from encoder_shapes(system["sentence_encoder"], words)
+    width = int(system["sentence_encoder"]["architecture"]["hidden_size"])
+    decoder = system["decoder"]
+    yield from DECODERS[decoder["kind"]].shapes(decoder, width)

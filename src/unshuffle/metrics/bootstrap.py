@@ -103,9 +103,9 @@ def _checked(values: ArrayLike, weights: ArrayLike | None, draws: int, level: fl
     value = np.asarray(values, dtype=np.float64)
     weight = np.ones_like(value) if weights is None else np.asarray(weights, dtype=np.float64)
     if value.ndim != 1 or not len(value) or not np.isfinite(value).all():
-        raise DataError("bootstrap: the values are not one finite number a document. Give a list of numbers.")
+        raise DataError("bootstrap: the values are not one finite number per document. Give a list of numbers.")
     if weight.shape != value.shape or not ((weight > 0) & np.isfinite(weight)).all():
-        raise DataError("bootstrap: the weights are not one positive number a document. Give as many as documents.")
+        raise DataError("bootstrap: the weights are not one positive number per document. Give as many as documents.")
     if draws < 1 or not 0 < level < 1:
         raise ConfigError(f"bootstrap: draws {draws} and level {level} cannot be. Give draws >= 1 and 0 < level < 1.")
     return value, weight

@@ -36,12 +36,12 @@ class PairCalibration:
 
 
 def two_sided_pairs(forward: ArrayLike, backward: ArrayLike) -> FloatArray:
-    """One probability a pair from p(a before b) and p(b before a); exactly 0.5 where both say the same."""
+    """One probability per pair from p(a before b) and p(b before a); exactly 0.5 where both say the same."""
     return 0.5 + 0.5 * (_probabilities(forward) - _probabilities(backward))
 
 
 def pairwise_accuracy(forward: ArrayLike, truth: ArrayLike, backward: ArrayLike | None = None) -> float:
-    """Share of right decisions, one a linked pair, ties counting half.
+    """Share of right decisions, one per linked pair, ties counting half.
 
     `forward` is the chance that a pair's first sentence comes first, `truth` whether it does. With `backward`, the
     chance asked for the pair the other way round, a decision rests on both, so that a constant classifier scores
@@ -115,7 +115,7 @@ def _probabilities(given: ArrayLike) -> FloatArray:
 def _truths(given: ArrayLike, probability: FloatArray) -> FloatArray:
     values = np.asarray(given, dtype=np.float64).reshape(-1)
     if values.shape != probability.shape:
-        raise DataError(f"pairs: {len(values)} truths for {len(probability)} probabilities. Give one a pair.")
+        raise DataError(f"pairs: {len(values)} truths for {len(probability)} probabilities. Give one per pair.")
     if not np.isin(values, (0.0, 1.0)).all():
         raise DataError("pairs: a truth is neither 0 nor 1. Say for each pair whether its first sentence comes first.")
     return values

@@ -37,7 +37,7 @@ class Score:
     pmr: float
     """Share of documents whose whole order is right."""
     acc_micro: float
-    """Share of all sentences at their place (B-TSort, SE-GRN, IRSE-GRN)."""
+    """Share of all sentences at their position (B-TSort, SE-GRN, IRSE-GRN)."""
     acc_macro: float
     """Mean over documents of that share (BERSON)."""
     head: float

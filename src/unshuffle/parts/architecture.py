@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Any
 
 from unshuffle.errors import ConfigError
@@ -16,28 +17,45 @@ POSITION_CELLS = 1 << 23
 """Positions times width: some kinds compute this table number by number when they are built."""
 
 
-def _whole(least: int, most: int) -> Rule:
-    def rule(value: Any) -> str:
-        sound = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        return "" if sound else f"a whole number from {least} to {most}"
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number in a range, or none where that is allowed."""
 
-    return rule
+    least: int
+    most: int
+    optional: bool = False
+
+    def __call__(self, value: Any) -> str:
+        """The rule."""
+        if value is None and self.optional:
+            return ""
+        sound = isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
+        return "" if sound else f"a whole number from {self.least} to {self.most}"
 
 
-def _number(least: float, most: float) -> Rule:
-    def rule(value: Any) -> str:
-        sound = isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
-        return "" if sound else f"a number from {least} to {most}"
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number in a range."""
 
-    return rule
+    least: float
+    most: float
+
+    def __call__(self, value: Any) -> str:
+        """The rule."""
+        sound = isinstance(value, int | float) and not isinstance(value, bool) and self.least <= value <= self.most
+        return "" if sound else f"a number from {self.least} to {self.most}"
 
 
-def _one_of(*values: Any) -> Rule:
-    def rule(value: Any) -> str:
-        sound = any(type(value) is type(known) and value == known for known in values)
-        return "" if sound else f"one of {', '.join(map(repr, values))}"
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of some values."""
 
-    return rule
+    values: tuple[Any, ...]
+
+    def __call__(self, value: Any) -> str:
+        """The rule."""
+        sound = any(type(value) is type(known) and value == known for known in self.values)
+        return "" if sound else f"one of {', '.join(map(repr, self.values))}"
 
 
 def _position_types(value: Any) -> str:
@@ -46,39 +64,35 @@ def _position_types(value: Any) -> str:
     return "" if sound else "a list of 'c2p' and 'p2c'"
 
 
-def _or_none(rule: Rule) -> Rule:
-    return lambda value: "" if value is None else rule(value)
-
-
-_LAYERS, _HEADS, _WIDTH = _whole(1, 96), _whole(1, 128), _whole(1, 8192)
-_INNER, _SHARE, _FLAG = _whole(1, 65_536), _number(0, 1), _one_of(True, False)
-_TOKEN = _or_none(_whole(0, 2_000_000))
-_ACTIVATION = _one_of("gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "relu", "silu", "swish", "tanh")
+_LAYERS, _HEADS, _WIDTH = Whole(1, 96), Whole(1, 128), Whole(1, 8192)
+_INNER, _SHARE, _FLAG = Whole(1, 65_536), Number(0, 1), OneOf((True, False))
+_TOKEN = Whole(0, 2_000_000, optional=True)
+_ACTIVATION = OneOf(("gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "relu", "silu", "swish", "tanh"))
 
 RULES: dict[str, Rule] = {
-    "vocab_size": _whole(1, 2_000_000),
-    "max_position_embeddings": _whole(1, 65_536),
-    "type_vocab_size": _whole(0, 64),
+    "vocab_size": Whole(1, 2_000_000),
+    "max_position_embeddings": Whole(1, 65_536),
+    "type_vocab_size": Whole(0, 64),
     **dict.fromkeys(("hidden_size", "d_model", "dim", "embedding_size"), _WIDTH),
     **dict.fromkeys(("num_hidden_layers", "encoder_layers", "decoder_layers", "n_layers"), _LAYERS),
     **dict.fromkeys(("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads", "n_heads"), _HEADS),
     **dict.fromkeys(("intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim", "hidden_dim"), _INNER),
-    "attention_head_size": _whole(1, 1024),
+    "attention_head_size": Whole(1, 1024),
     **dict.fromkeys(("hidden_act", "activation", "activation_function", "conv_act"), _ACTIVATION),
     **dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout"), _SHARE),
     **dict.fromkeys(("attention_dropout", "activation_dropout", "encoder_layerdrop", "decoder_layerdrop"), _SHARE),
-    **dict.fromkeys(("initializer_range", "init_std"), _number(0, 10)),
-    "layer_norm_eps": _number(math.ulp(0.0), 1),
+    **dict.fromkeys(("initializer_range", "init_std"), Number(0, 10)),
+    "layer_norm_eps": Number(math.ulp(0.0), 1),
     **dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"), _TOKEN),
     **dict.fromkeys(("scale_embedding", "sinusoidal_pos_embds", "relative_attention", "position_biased_input"), _FLAG),
     **dict.fromkeys(("share_att_key", "legacy"), _FLAG),
-    "position_embedding_type": _one_of("absolute"),
-    "is_decoder": _one_of(False),
-    "relative_attention_num_buckets": _whole(1, 65_536),
-    **dict.fromkeys(("max_relative_positions", "position_buckets"), _whole(-1, 65_536)),
+    "position_embedding_type": OneOf(("absolute",)),
+    "is_decoder": OneOf((False,)),
+    "relative_attention_num_buckets": Whole(1, 65_536),
+    **dict.fromkeys(("max_relative_positions", "position_buckets"), Whole(-1, 65_536)),
     "pos_att_type": _position_types,
-    "norm_rel_ebd": _one_of("none", "layer_norm"),
-    "conv_kernel_size": _whole(0, 63),
+    "norm_rel_ebd": OneOf(("none", "layer_norm")),
+    "conv_kernel_size": Whole(0, 63),
 }
 """Options of a description by name; no other reaches the library that builds the network."""
 

@@ -1,16 +1,15 @@
-"""From pair probabilities, scores or place scores to orders; numpy and scipy only, blind to input order."""
+"""From pair probabilities, scores or position scores to orders; numpy and scipy only, blind to input order."""
 
+from unshuffle.rank.arrange import text_keys
 from unshuffle.rank.beam import by_beam
 from unshuffle.rank.best import METHODS, Method, rank
 from unshuffle.rank.borda import by_borda
-from unshuffle.rank.constraints import Constraints
+from unshuffle.rank.constraints import Constraints, Rules
 from unshuffle.rank.eades import by_eades
 from unshuffle.rank.kemeny import best_by_kemeny, by_kemeny
 from unshuffle.rank.positions import by_positions
 from unshuffle.rank.ranking import Ranking, two_sided
-from unshuffle.rank.rules import Rules
 from unshuffle.rank.scores import by_scores
-from unshuffle.rank.ties import text_keys
 from unshuffle.rank.topological import by_topology
 
 __all__ = [

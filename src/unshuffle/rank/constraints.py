@@ -1,4 +1,4 @@
-"""What the user knows about an order beforehand: precedences, fixed places, sources whose order is kept."""
+"""What the user knows about an order beforehand: precedences, fixed positions, sources whose order is kept."""
 
 from __future__ import annotations
 
@@ -8,25 +8,87 @@ from dataclasses import dataclass
 import numpy as np
 
 from unshuffle.errors import ConfigError
-from unshuffle.rank.ranking import BoolArray
-from unshuffle.rank.rules import Rules
+from unshuffle.rank.ranking import BoolArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rules:
+    """What an order must satisfy; built by `Constraints.rules`, which makes sure that some order does."""
+
+    required: BoolArray
+    """(sentences, sentences) whether row must come before column, chains included."""
+    earliest: IntArray
+    latest: IntArray
+    """First and last position of each sentence; a sentence's range starts and ends after those of the sentences it must
+    follow."""
+    anchored: BoolArray
+    """Places whose sentence is fixed."""
+
+    @classmethod
+    def free(cls, sentences: int) -> Rules:
+        """No rule at all."""
+        return cls(
+            required=np.zeros((sentences, sentences), dtype=np.bool_),
+            earliest=np.zeros(sentences, dtype=np.intp),
+            latest=np.full(sentences, sentences - 1, dtype=np.intp),
+            anchored=np.zeros(sentences, dtype=np.bool_),
+        )
+
+    @property
+    def bind(self) -> bool:
+        """Whether there is any rule."""
+        return bool(self.required.any() or self.anchored.any())
+
+    def relabelled(self, labels: IntArray) -> Rules:
+        """The same rules where sentence `labels[k]` is called k."""
+        required = self.required[np.ix_(labels, labels)]
+        return Rules(required, self.earliest[labels], self.latest[labels], self.anchored)
+
+    def allowed(self, used: BoolArray) -> BoolArray:
+        """(..., sentences) used in a prefix -> (..., sentences) which may follow such that an order can be completed.
+
+        Of unit jobs with windows, a set can be done in time if no deadline has more open jobs than positions before it
+        (windows that start later were checked once and do not change); predecessors first then costs nothing.
+        """
+        left = ~used
+        position = used.sum(-1, keepdims=True)  # (..., 1)
+        waiting = left.astype(np.int64) @ self.required.astype(np.int64)  # (..., sentences)
+        may: BoolArray = left & (waiting == 0) & (self.earliest <= position)
+        if self.anchored.any():
+            for deadline in np.unique(self.latest):
+                due = self.latest <= deadline
+                open_jobs = (left & due).sum(-1, keepdims=True) - due  # after each choice
+                may &= open_jobs <= np.maximum(deadline - position, 0)
+        return may
+
+    def nearest(self, wanted: Sequence[int]) -> list[int]:
+        """The order that puts at each position the first sentence of the wanted order that is allowed there."""
+        if not self.bind:
+            return [int(sentence) for sentence in wanted]
+        used = np.zeros(len(self.earliest), dtype=np.bool_)
+        order: list[int] = []
+        for _ in wanted:
+            may = self.allowed(used)
+            order.append(next(int(sentence) for sentence in wanted if may[sentence]))
+            used[order[-1]] = True
+        return order
 
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """Conditions that an order must meet; sentences and places count from 0."""
+    """Conditions that an order must meet; sentences and positions count from 0."""
 
     before: Sequence[tuple[int, int]] = ()
     """Pairs whose first sentence comes somewhere before the second."""
     fixed: Sequence[tuple[int, int]] = ()
-    """Pairs of a place and the sentence that stands there."""
+    """Pairs of a position and the sentence that stands there."""
     within_source: Sequence[str | int | None] = ()
     """The source of each sentence: those of one source keep their input order; None is no source."""
 
     @property
     def input_meets_them(self) -> bool:
         """Whether the sentences may stay as they came."""
-        in_place = all(place == sentence for place, sentence in self.fixed)
+        in_place = all(position == sentence for position, sentence in self.fixed)
         return in_place and all(first < second for first, second in self.before)
 
     def rules(self, sentences: int) -> Rules:
@@ -40,7 +102,7 @@ class Constraints:
         for first, second in pairs:
             if required[second, first]:
                 raise ConfigError(f"constraints: {first} before {second} closes a cycle. Drop a pair of that cycle.")
-        return _windowed(required, self._places(sentences, required))
+        return _windowed(required, self._positions(sentences, required))
 
     def _pairs(self, sentences: int) -> list[tuple[int, int]]:
         for first, second in self.before:
@@ -64,37 +126,41 @@ class Constraints:
                 last[source] = sentence
         return pairs
 
-    def _places(self, sentences: int, required: BoolArray) -> dict[int, int]:
-        place_of: dict[int, int] = {}
+    def _positions(self, sentences: int, required: BoolArray) -> dict[int, int]:
+        position_of: dict[int, int] = {}
         sentence_at: dict[int, int] = {}
-        for place, sentence in self.fixed:
-            if not (0 <= place < sentences and 0 <= sentence < sentences):
+        for position, sentence in self.fixed:
+            if not (0 <= position < sentences and 0 <= sentence < sentences):
                 raise ConfigError(
-                    f"constraints: place {place} for {sentence}, but there are {sentences} sentences (from 0)."
+                    f"constraints: position {position} for {sentence}, but there are {sentences} sentences (from 0)."
                 )
-            if sentence_at.setdefault(place, sentence) != sentence:
-                raise ConfigError(f"constraints: place {place} is for {sentence_at[place]} and {sentence}. Keep one.")
-            if place_of.setdefault(sentence, place) != place:
-                raise ConfigError(f"constraints: {sentence} is at places {place_of[sentence]} and {place}. Keep one.")
-        for first, early in place_of.items():
-            for second, late in place_of.items():
+            if sentence_at.setdefault(position, sentence) != sentence:
+                raise ConfigError(
+                    f"constraints: position {position} is for {sentence_at[position]} and {sentence}. Keep one."
+                )
+            if position_of.setdefault(sentence, position) != position:
+                raise ConfigError(
+                    f"constraints: {sentence} is at positions {position_of[sentence]} and {position}. Keep one."
+                )
+        for first, early in position_of.items():
+            for second, late in position_of.items():
                 if required[first, second] and early >= late:
                     raise ConfigError(
-                        f"constraints: {first} before {second}, but their places are {early} and {late}. Drop one."
+                        f"constraints: {first} before {second}, but their positions are {early} and {late}. Drop one."
                     )
-        return place_of
+        return position_of
 
 
-def _windowed(required: BoolArray, place_of: dict[int, int]) -> Rules:
+def _windowed(required: BoolArray, position_of: dict[int, int]) -> Rules:
     """Narrows each sentence's window by those it must follow or precede, then checks that there is room for all."""
     sentences = len(required)
     earliest = required.sum(0).astype(np.intp)
     latest = sentences - 1 - required.sum(1).astype(np.intp)
     anchored = np.zeros(sentences, dtype=np.bool_)
-    for sentence, place in place_of.items():
-        earliest[sentence] = max(earliest[sentence], place)
-        latest[sentence] = min(latest[sentence], place)
-        anchored[place] = True
+    for sentence, position in position_of.items():
+        earliest[sentence] = max(earliest[sentence], position)
+        latest[sentence] = min(latest[sentence], position)
+        anchored[position] = True
     by_depth = np.argsort(required.sum(0), kind="stable")
     for sentence in by_depth:
         earliest[sentence] = max(earliest[sentence], (earliest[required[:, sentence]] + 1).max(initial=0))
@@ -103,15 +169,15 @@ def _windowed(required: BoolArray, place_of: dict[int, int]) -> Rules:
     for sentence in range(sentences):
         if earliest[sentence] > latest[sentence]:
             raise ConfigError(
-                f"constraints: sentence {sentence} must be at place {earliest[sentence]} or later and at "
-                f"{latest[sentence]} or earlier. Free a fixed place."
+                f"constraints: sentence {sentence} must be at position {earliest[sentence]} or later and at "
+                f"{latest[sentence]} or earlier. Free a fixed position."
             )
     for first in np.unique(earliest):
         for last in np.unique(latest):
             crowd = np.flatnonzero((earliest >= first) & (latest <= last))
             if len(crowd) > max(last - first + 1, 0):
                 raise ConfigError(
-                    f"constraints: sentences {crowd.tolist()} must all stand from place {first} to {last}. "
-                    "Free a fixed place."
+                    f"constraints: sentences {crowd.tolist()} must all stand from position {first} to {last}. "
+                    "Free a fixed position."
                 )
     return Rules(required, earliest, latest, anchored)

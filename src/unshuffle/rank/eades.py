@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unshuffle.rank.arrange import arrange
-from unshuffle.rank.constraints import Constraints
+from unshuffle.rank.constraints import Constraints, Rules
 from unshuffle.rank.insertion import improved
 from unshuffle.rank.ranking import FloatArray, Ranking
-from unshuffle.rank.rules import Rules
 
 ROUNDING = 1e-12
 """Edge sums below this are rounding errors."""

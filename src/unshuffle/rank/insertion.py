@@ -1,4 +1,4 @@
-"""Local search: move the sentence whose new place gains most, as long as any move gains."""
+"""Local search: move the sentence whose new position gains most, as long as any move gains."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unshuffle.rank.constraints import Rules
 from unshuffle.rank.ranking import BoolArray, FloatArray, IntArray
-from unshuffle.rank.rules import Rules
 
 LEAST = 1e-10
 """Smaller gains are rounding errors and could cycle forever."""
 
 
 def improved(weight: FloatArray, order: Sequence[int], rules: Rules) -> list[int]:
-    """An order that no allowed single move improves; where places are fixed, exchanges are tried too."""
+    """An order that no allowed single move improves; where positions are fixed, exchanges are tried too."""
     best = np.array(order, dtype=np.intp)
     if len(best) < 2:
         return list(order)
@@ -42,9 +42,9 @@ def improved(weight: FloatArray, order: Sequence[int], rules: Rules) -> list[int
 
 
 def _moves(prefer: FloatArray) -> FloatArray:
-    """(from, to) what moving a sentence to another place gains; `prefer` is arranged in the current order."""
+    """(from, to) what moving a sentence to another position gains; `prefer` is arranged in the current order."""
     passed = np.cumsum(prefer, axis=1)
-    own = np.diag(passed)[:, None]  # the diagonal of prefer is 0, so its own place adds nothing
+    own = np.diag(passed)[:, None]  # the diagonal of prefer is 0, so its own position adds nothing
     later = own - passed
     earlier = own - passed + prefer
     return np.where(np.tri(len(prefer), dtype=np.bool_), earlier, later)
@@ -69,7 +69,7 @@ def _broken(need: FloatArray) -> BoolArray:
 
 
 def _crosses_anchor(anchored: BoolArray) -> BoolArray:
-    """(from, to) whether a fixed place lies on the way, which the move would shift."""
+    """(from, to) whether a fixed position lies on the way, which the move would shift."""
     until: IntArray = np.cumsum(anchored)
     before: IntArray = until - anchored
     between: BoolArray = np.maximum(until[:, None], until) > np.minimum(before[:, None], before)

@@ -33,7 +33,7 @@ def best_by_kemeny(
     constraints: Constraints | None = None,
     tie_key: ArrayLike | None = None,
 ) -> tuple[Ranking, ...]:
-    """The `count` best orders, best first; fewer where there are not so many."""
+    """The `count` best orders, best first; fewer where there are fewer."""
     task = arrange(probability, constraints, tie_key)
     if len(task) > LARGEST:
         raise ConfigError(f"kemeny: {len(task)} sentences are more than {LARGEST}. Use method 'eades'.")

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unshuffle.errors import DataError
+from unshuffle.rank.arrange import row_order
 from unshuffle.rank.constraints import Constraints
 from unshuffle.rank.ranking import Ranking
-from unshuffle.rank.ties import row_order
 
 
 def by_scores(

@@ -11,8 +11,16 @@ from numpy.typing import ArrayLike
 from unshuffle.rank.arrange import arrange
 from unshuffle.rank.borda import row_sums
 from unshuffle.rank.constraints import Constraints
-from unshuffle.rank.paths import widest_paths
 from unshuffle.rank.ranking import BoolArray, FloatArray, Ranking
+
+
+def widest_paths(strength: FloatArray) -> FloatArray:
+    """(n, n) for each pair the best chain's weakest edge, by Floyd and Warshall; 0 where no chain leads."""
+    widest = strength.copy()
+    np.fill_diagonal(widest, 0.0)
+    for middle in range(len(widest)):
+        np.maximum(widest, np.minimum(widest[:, middle, None], widest[middle]), out=widest)
+    return widest
 
 
 def by_topology(

@@ -15,8 +15,25 @@ from unshuffle.encoders.paragraph.grn import GRN, GRNConfig
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch, GraphBatch, Selection, select
 from unshuffle.refine.classifier import PairClassifier, PairHead, normalised, undecided_weights
-from unshuffle.refine.contracts import Refined, RoundTrace
 from unshuffle.seeds import drawn_from
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrace:
+    """Weights of all pairs after a round, and which are still undecided."""
+
+    weights: Tensor  # (pairs,)
+    undecided: Tensor  # (pairs,)
+    active: Tensor  # (documents,) whether the round changed this document's weights
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """The final link weights and how they came about."""
+
+    weights: Tensor  # (pairs,)
+    predicted: Tensor  # (pairs,) last probability of each pair, decided or not
+    rounds: tuple[RoundTrace, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,8 +87,8 @@ def _append_last(prefix: Prefix, open_rows: Bools) -> Prefix:
 
 def _due(allowed: Allowed) -> Bools:
     """(documents, longest, longest) whether the column's sentence may stand nowhere after the row's position."""
-    here_or_later = allowed.places[:, ::-1].cumsum(1)[:, ::-1]
-    due: Bools = here_or_later <= allowed.places
+    here_or_later = allowed.positions[:, ::-1].cumsum(1)[:, ::-1]
+    due: Bools = here_or_later <= allowed.positions
     return due
 
 
@@ -100,7 +100,7 @@ def _permitted(allowed: Allowed, due: Bools, prefix: Prefix, step: int) -> Bools
     open_before = (due & left[:, None]).sum(2, keepdims=True) - due  # after each choice
     deadline = np.arange(due.shape[1])[:, None]
     in_time = (open_before <= np.maximum(deadline - step, 0)).all(1)
-    permitted: Bools = ~waiting & in_time & allowed.places[prefix.document, step]
+    permitted: Bools = ~waiting & in_time & allowed.positions[prefix.document, step]
     return permitted
 
 
@@ -111,9 +111,9 @@ def _select(total: Floats, document: Ints, content: Ints, beam: int, bound: Floa
     counts = np.bincount(document, minlength=documents)
     widest = int(counts.max())
     first = counts.cumsum() - counts
-    place = np.arange(rows) - first[document]  # rows stand document by document, best first
+    position = np.arange(rows) - first[document]  # rows stand document by document, best first
     table = np.full((documents, widest, longest), -np.inf)
-    table[document, place] = total - TIE * (longest * place[:, None] + content[document])
+    table[document, position] = total - TIE * (longest * position[:, None] + content[document])
     flat = table.reshape(documents, -1)
     width = min(beam, flat.shape[1])
     best = np.argpartition(-flat, width - 1, 1)[:, :width] if width < flat.shape[1] else np.arange(width)[None]
@@ -140,3 +140,29 @@ def _best(prefix: Prefix, sizes: Ints, keep: int) -> list[Found]:
         if len(found[document]) < keep:
             found[document].append((tuple(chosen[: lengths[document]]), score))
     return [Found(tuple(order for order, _ in some), tuple(score for _, score in some)) for some in found]
+
+
+GOLDEN = (5**0.5 - 1) / 2
+
+
+def content_keys(*vectors: NDArray[np.floating]) -> Floats:
+    """(sentences, width) each -> (sentences,) a number that depends on a sentence's vectors alone."""
+    rows = np.concatenate(vectors, 1).astype(np.float64)
+    keys: Floats = rows @ np.cos(np.arange(1, rows.shape[1] + 1) * GOLDEN)
+    return keys
+
+
+def content_ranks(keys: Floats, sizes: Ints) -> Ints:
+    """(sentences,) -> (documents, longest) each sentence's rank among its document's by key; equal ones draw lots.
+
+    The lot mixes the position with the document's keys: input order could be the true order and must not decide.
+    """
+    documents, longest = len(sizes), int(sizes.max())
+    table = np.zeros((documents, longest))
+    table[np.arange(longest) < sizes[:, None]] = keys
+    position = np.arange(longest)
+    lot = 43758.5453 * np.sin(12.9898 * (position + 1) + 78.233 * table.sum(1, keepdims=True))
+    drawn = (lot - np.trunc(lot)).argsort(1, kind="stable")
+    by_key = np.take_along_axis(table, drawn, 1).argsort(1, kind="stable")
+    ranks: Ints = np.take_along_axis(drawn, by_key, 1).argsort(1)
+    return ranks

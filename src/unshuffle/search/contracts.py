@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from unshuffle.errors import ConfigError
+from unshuffle.rank.constraints import Constraints
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -27,7 +31,7 @@ class Allowed:
     """Which orders may be given at all; made from users' constraints by `allowed_orders`."""
 
     before: Bools  # (documents, longest, longest) whether the row's sentence must come before the column's
-    places: Bools  # (documents, longest, longest) whether the column's sentence may stand at the row's position
+    positions: Bools  # (documents, longest, longest) whether the column's sentence may stand at the row's position
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +71,35 @@ class Memory(Protocol[State]):
     def logits(self, carry: State, prefix: Prefix) -> NDArray[np.floating]:
         """(rows, longest) score of every sentence as the next one."""
         ...
+
+
+def allowed_orders(constraints: Sequence[Constraints | None], sizes: Sequence[int]) -> Allowed | None:
+    """The constraints of each document of a batch, checked that some order meets them; None where there are none."""
+    if len(constraints) != len(sizes):
+        raise ConfigError(
+            f"constraints: {len(constraints)} for {len(sizes)} documents. Give one, or None, per document."
+        )
+    if all(some is None or some == Constraints() for some in constraints):
+        return None
+    documents, longest = len(sizes), max(sizes)
+    before = np.zeros((documents, longest, longest), np.bool_)
+    positions = np.zeros((documents, longest, longest), np.bool_)
+    for document, (some, size) in enumerate(zip(constraints, sizes, strict=True)):
+        rules = (some or Constraints()).rules(size)
+        position = np.arange(size)[:, None]
+        before[document, :size, :size] = rules.required
+        positions[document, :size, :size] = (rules.earliest <= position) & (position <= rules.latest)
+    return Allowed(before, positions)
+
+
+def constraints_of(allowed: Allowed | None, document: int, size: int) -> Constraints | None:
+    """The constraints of one document: a sentence with one position is fixed there, the rest follows from `before`."""
+    if allowed is None:
+        return None
+    before = np.argwhere(allowed.before[document, :size, :size]).tolist()
+    positions = allowed.positions[document, :size, :size]
+    fixed = np.argwhere(positions & (positions.sum(0) == 1)).tolist()
+    return Constraints(
+        before=tuple((first, second) for first, second in before),
+        fixed=tuple((position, sentence) for position, sentence in fixed),
+    )

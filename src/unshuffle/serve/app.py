@@ -17,8 +17,8 @@ from unshuffle.serve.answers import answer, problem
 from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import BoundedBody
 from unshuffle.serve.contract import ServedModel
+from unshuffle.serve.fairness import Busy, TooSlow
 from unshuffle.serve.files import page_files
-from unshuffle.serve.jobs import Busy, TooSlow
 from unshuffle.serve.logs import log
 from unshuffle.serve.metrics import CONTENT_TYPE, Meters
 from unshuffle.serve.observe import Observe

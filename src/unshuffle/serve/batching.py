@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from unshuffle.machine import hand_back
 from unshuffle.result import Ordering
 from unshuffle.serve.contract import ServedModel
-from unshuffle.serve.fairness import FairQueue
-from unshuffle.serve.jobs import Busy, Job, Lane, TooSlow, Turn
+from unshuffle.serve.fairness import Busy, FairQueue, Job, Lane, TooSlow, Turn
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
 from unshuffle.serve.worker import ModelThread

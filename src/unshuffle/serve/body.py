@@ -12,10 +12,9 @@ from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from unshuffle.serve.answers import problem
-from unshuffle.serve.disconnect import call_while_awaited
 
 
 class BoundedBody:
@@ -100,3 +99,41 @@ class StrictRoute(APIRoute):
             return await handler(StrictJson(request.scope, request.receive))
 
         return strict
+
+
+async def call_while_awaited(app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    """Call an application with a body that has been read, and cancel it if the client goes before its answer."""
+    replayed = answered = False
+    gone = asyncio.Event()
+
+    async def replay() -> Message:
+        nonlocal replayed
+        if replayed:
+            await gone.wait()
+            return {"type": "http.disconnect"}
+        replayed = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def note(message: Message) -> None:
+        nonlocal answered
+        answered = answered or (message["type"] == "http.response.body" and not message.get("more_body"))
+        await send(message)
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    work = asyncio.ensure_future(app(scope, replay, note))
+    watching = asyncio.ensure_future(watch())
+    try:
+        await asyncio.wait({work, watching}, return_when=asyncio.FIRST_COMPLETED)
+        # An answer that is complete also ends the wait for the client, and is no reason to cancel.
+        if not work.done() and not answered:
+            work.cancel()
+        await asyncio.wait({work})
+    finally:
+        watching.cancel()
+        work.cancel()
+    if not work.cancelled():
+        work.result()

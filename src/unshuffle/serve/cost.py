@@ -19,9 +19,9 @@ from unshuffle.system.options import DEFAULT_BEAM
 PAIR = 1 / 3
 """One pair of sentences, compared."""
 STEP = 1 / 500
-"""One sentence tried at one place, for each order that the search keeps."""
+"""One sentence tried at one position, for each order that the search keeps."""
 SCORED = 1 / 330
-"""One sentence tried at one place of an order that is scored."""
+"""One sentence tried at one position of an order that is scored."""
 MOST_SCORED = 600_000
 """Squared sentences times orders that a score looks at, at most."""
 MOST_ORDERS = 1_100
@@ -29,7 +29,7 @@ MOST_ORDERS = 1_100
 
 
 def reading_cost(pieces: Sequence[int]) -> float:
-    """Of reading one document, whose sentences have so many pieces each, and comparing its sentences."""
+    """Of reading one document, given the pieces of each of its sentences, and comparing its sentences."""
     size = len(pieces)
     return sum(pieces) + PAIR * size * (size - 1) / 2
 

@@ -9,8 +9,7 @@ from unshuffle.errors import DataError
 from unshuffle.rank.constraints import Constraints
 from unshuffle.serve.requests import OrderRequest, Sentences
 from unshuffle.serve.settings import Limits
-from unshuffle.text.english import looks_english
-from unshuffle.text.split import split_sentences
+from unshuffle.text.split import looks_english, split_sentences
 
 NOT_ENGLISH = "The text does not look English, which is what the models know. Do not rely on the answer."
 
@@ -54,15 +53,15 @@ def check_sentences(sentences: Sequence[str], limits: Limits, where: str = "") -
         raise DataError(f"{where}sentences: there is none. Give at least one.")
     if len(sentences) > limits.sentences:
         raise DataError(f"{where}sentences: {len(sentences)} are too many. Give at most {limits.sentences}.")
-    for place, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences):
         if not sentence.strip():
-            raise DataError(f"{where}sentences[{place}]: it is blank. Leave it out or give it words.")
+            raise DataError(f"{where}sentences[{index}]: it is blank. Leave it out or give it words.")
         if len(sentence) > limits.characters:
             raise DataError(
-                f"{where}sentences[{place}]: {len(sentence)} characters are too many. Give at most {limits.characters}."
+                f"{where}sentences[{index}]: {len(sentence)} characters are too many. Give at most {limits.characters}."
             )
         if (words := len(sentence.split())) > limits.words:
-            raise DataError(f"{where}sentences[{place}]: {words} words are too many. Give at most {limits.words}.")
+            raise DataError(f"{where}sentences[{index}]: {words} words are too many. Give at most {limits.words}.")
 
 
 def read_constraints(asked: OrderRequest, sentences: int) -> Constraints | None:

@@ -17,7 +17,7 @@ from unshuffle.serve.cost import check_document_cost, check_request_cost, exerci
 from unshuffle.serve.limits import NOT_ENGLISH, read_sentences
 from unshuffle.serve.settings import Limits
 from unshuffle.system.orderer import Orderer
-from unshuffle.text.english import looks_english
+from unshuffle.text.split import looks_english
 
 try:
     from mcp.server import MCPServer

@@ -68,7 +68,7 @@ class OrderRequest(Sentences):
     n_best: Best = 5
     keep_if_unsure: Unsure = None
     before: Annotated[Entries[Pair], Field(description="Rows [i, j]: sentence i comes before j, both from 0.")] = []
-    fixed: Annotated[Entries[Pair], Field(description="Rows [place, i]: sentence i stands at this place.")] = []
+    fixed: Annotated[Entries[Pair], Field(description="Rows [position, i]: sentence i stands at this position.")] = []
     sources: Annotated[
         Entries[str | int | None],
         Field(description="Of each sentence; those of one source keep their input order."),

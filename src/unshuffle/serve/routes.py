@@ -116,8 +116,8 @@ class Routes:
             raise DataError(f"documents: {len(asked.documents)} are too many. Give at most {self.limits.documents}.")
         texts = await self._read(asked.documents, request, "documents[{}].")
         costs = [order_cost(pieces, asked.beam, asked.n_best) for pieces in await self._pieces(texts)]
-        for place, cost in enumerate(costs):
-            check_document_cost(cost, self.limits, f"documents[{place}].")
+        for index, cost in enumerate(costs):
+            check_document_cost(cost, self.limits, f"documents[{index}].")
         check_request_cost(sum(costs), self.limits, "Send fewer documents at once, or a smaller beam.")
         documents = [Document(text.sentences, id=one.id) for text, one in zip(texts, asked.documents, strict=True)]
         options = OrderOptions(beam=asked.beam, n_best=asked.n_best, keep_if_unsure=asked.keep_if_unsure)
@@ -179,7 +179,7 @@ class Routes:
     async def _read(self, asked: Sequence[Sentences], request: Request, where: str = "") -> list[Text]:
         """The documents of a request, read in a thread: other requests go on meanwhile."""
         texts = await asyncio.to_thread(
-            lambda: [read_text(one, self.limits, where.format(place)) for place, one in enumerate(asked)]
+            lambda: [read_text(one, self.limits, where.format(index)) for index, one in enumerate(asked)]
         )
         request.state.facts.update(documents=len(texts), sentences=sum(len(text.sentences) for text in texts))
         return texts

@@ -14,6 +14,13 @@ ORDERING: dict[str, Any] = {
     "probability": 0.83,
     "log_probability": -0.186,
     "confidence": 0.94,
+    "headline": {
+        "level": "fair",
+        "line": "Fairly sure of every step",
+        "detail": "By its own estimate, about nine in ten pairs of sentences stand the right way round.",
+        "doubtful": [],
+        "doubt_below": 0.75,
+    },
     "pairs": [[0, 1, 0.04], [0, 2, 0.08], [1, 2, 0.95]],
     "rounds": [{"weights": [[1, 2, 0.91]], "undecided": []}],
     "n_best": [
@@ -65,6 +72,18 @@ class ReasonAnswer(BaseModel):
     shared: list[str]
 
 
+class HeadlineAnswer(BaseModel):
+    """How sure the model is, in words; step 1 leads from the first sentence to the second."""
+
+    level: Literal["sure", "fair", "unsure"]
+    line: str
+    detail: str
+    doubtful: list[int]
+    """Steps worth checking."""
+    doubt_below: float
+    """The chance of standing the right way round below which a step is one of them."""
+
+
 class OrderAnswer(BaseModel):
     """A document's best order; `pairs` are rows [i, j, chance that i comes before j]."""
 
@@ -75,6 +94,7 @@ class OrderAnswer(BaseModel):
     probability: float
     log_probability: float
     confidence: float
+    headline: HeadlineAnswer
     pairs: list[Row]
     rounds: list[RoundAnswer]
     n_best: list[CandidateAnswer]

@@ -35,6 +35,9 @@ SPEAKS = 0.5
 """A pair speaks for an order from above this probability on."""
 
 
+NO_NUMBERS = "model: its weights give no order: they are not numbers, or too large. Use another model."
+
+
 def assembled(
     item: Item, found: Found, judges: Found, rounds: tuple[Round, ...], *, n_best: int, calibration: Calibration | None
 ) -> Ordering:
@@ -44,7 +47,7 @@ def assembled(
     found it.
     """
     if not found.orders or math.isnan(found.log_probabilities[0]):
-        raise ConfigError("model: its weights give no order: they are not numbers, or too large. Use another model.")
+        raise ConfigError(NO_NUMBERS)
     best = [
         Candidate(order, math.exp(score), score)
         for order, score in zip(found.orders, found.log_probabilities, strict=True)

@@ -9,17 +9,19 @@ from itertools import islice, permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from unshuffle.errors import ConfigError
 from unshuffle.graph.prepare import Item
 from unshuffle.result import SLIGHTLY, Coherence, Move, Transition
 from unshuffle.seeds import derived
 from unshuffle.steps import Steps
+from unshuffle.system.assemble import NO_NUMBERS
 from unshuffle.system.contracts import OrderingModel, Reading
 
 ALL_ORDERS = 6
-"""Up to so many sentences every order is looked at."""
+"""Up to this many sentences, every order is looked at."""
 RANDOM_ORDERS = 500
 ALL_MOVES = 24
-"""Up to so many sentences every move is tried."""
+"""Up to this many sentences, every move is tried."""
 LONG_STEP = 3
 """How far a sentence of a longer text is moved at most."""
 BUDGET = 300_000
@@ -44,10 +46,13 @@ def coherence_steps(model: OrderingModel, item: Item, *, seed: int = 0) -> Steps
         return Coherence(probability=1.0, log_probability=0.0, percentile=100.0, transitions=(), moves=())
     # Read in an order that the text does not tell, so that no encoder can see the order that is to be scored.
     hidden = sorted(range(size), key=lambda number: item.words[number].tolist())
-    reading = model.read([item.permuted(hidden)])
     given: Order = tuple(np.argsort(hidden).tolist())
-    choices = reading.choices([given])[0]
+    with np.errstate(all="ignore"):  # weights that are no numbers are refused below
+        reading = model.read([item.permuted(hidden)])
+        choices = reading.choices([given])[0]
     total = float(choices.sum())
+    if math.isnan(total):
+        raise ConfigError(NO_NUMBERS)
     swapped = (*given[:-2], given[-1], given[-2])
     last = 1 / (1 + math.exp(min(float(reading.choices([swapped]).sum()) - total, 700.0)))
     others = list(_other_orders(given, seed))

@@ -18,7 +18,7 @@ from unshuffle.graph.build import EntityVocabulary
 from unshuffle.graph.prepare import ENTITIES, TOKENIZER, TOPICS, Item, Preparer, relatedness_of
 from unshuffle.graph.relations import RELATION_FILE, RELATION_VECTORS
 from unshuffle.graph.topics import LDATopics, TopicModel
-from unshuffle.light.shapes import largest_file
+from unshuffle.light.weights import largest_file
 from unshuffle.machine import Precision
 from unshuffle.storage.files import (
     FolderFiles,

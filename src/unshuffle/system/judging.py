@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from unshuffle.graph.prepare import Item
+from unshuffle.judge.contracts import Judge
 from unshuffle.judge.refinement import Refinement, refine
 from unshuffle.rank.ranking import FloatArray
 from unshuffle.result import Judgement, Ordering, PairProbability
@@ -18,12 +19,9 @@ from unshuffle.text.document import Document
 
 
 def asked(
-    orderings: Sequence[Ordering], documents: Sequence[Document], options: OrderOptions
-) -> list[Refinement | None]:
-    """What the judge says of each document; None where there is none, or nothing to ask."""
-    judge = options.judge
-    if judge is None or not options.questions:
-        return [None] * len(orderings)
+    judge: Judge, orderings: Sequence[Ordering], documents: Sequence[Document], options: OrderOptions
+) -> list[Refinement]:
+    """What the judge says of each document."""
 
     def one(ordering: Ordering, document: Document) -> Refinement:
         return refine(

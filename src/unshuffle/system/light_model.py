@@ -16,11 +16,12 @@ from unshuffle.graph.build import GraphConfig
 from unshuffle.graph.prepare import TOKENIZER, Item, Preparer
 from unshuffle.light.encoder import LightEncoder
 from unshuffle.light.pointer import EncodedBatch, PointerWeights
-from unshuffle.light.reading import LightReading
-from unshuffle.light.shapes import check_shapes, expected_shapes, largest_file
-from unshuffle.light.systems import DECODERS
-from unshuffle.light.weights import SCALE, Weights
-from unshuffle.search.contracts import Ints
+from unshuffle.light.systems import DECODERS, expected_shapes
+from unshuffle.light.weights import SCALE, Weights, check_shapes, largest_file
+from unshuffle.result import Round
+from unshuffle.search.beam import beam_search, content_keys, content_ranks
+from unshuffle.search.contracts import Floats, Found, Ints, Search
+from unshuffle.search.walk import score_orders
 from unshuffle.storage.files import read_arrays
 from unshuffle.system.loading import WEIGHTS, FolderDescription, read_extras
 from unshuffle.text.tokens import Tokenizer
@@ -29,6 +30,35 @@ if TYPE_CHECKING:
     from unshuffle.system.config import SystemConfig
     from unshuffle.system.folder import Model
     from unshuffle.system.network import Network
+
+CELLS = 2_000
+"""Orders times sentences that are scored at once."""
+
+
+@dataclass(frozen=True)
+class LightReading:
+    """Documents that were read once, ready for any search."""
+
+    read: EncodedBatch
+    decoder: PointerWeights
+
+    def rounds(self) -> list[tuple[Round, ...]]:
+        """No system with a refiner runs without torch."""
+        return [()] * len(self.read.sizes)
+
+    def search(self, search: Search) -> list[Found]:
+        """The best orders of each document."""
+        content = content_ranks(content_keys(self.read.encoded, self.read.states), self.read.sizes)
+        return beam_search(self.decoder.memory(self.read), self.read.sizes, search, content)
+
+    def choices(self, orders: Sequence[Sequence[int]]) -> Floats:
+        """Orders of the only document -> (orders, sentences) log-probability of each of their choices."""
+        memory = self.decoder.memory(self.read)
+        size = int(self.read.sizes[0])
+        together = max(1, CELLS // size)
+        rows: Ints = np.array(orders, np.int64).reshape(-1, size)
+        parts = [score_orders(memory, rows[start : start + together]) for start in range(0, len(rows), together)]
+        return np.concatenate(parts) if parts else np.zeros((0, size))
 
 
 @dataclass(frozen=True)
@@ -52,9 +82,10 @@ class LightModel:
         files, system = described.files, described.system
         folder = files.folder
         tokenizer = Tokenizer.read(folder / TOKENIZER, _longest(system, folder), read=files.read)
-        most = largest_file(expected_shapes(system, tokenizer.size, str(folder / WEIGHTS)))
-        weights = Weights(read_arrays(folder / WEIGHTS, read=partial(files.read, most=most)))
-        check_shapes(system, weights, tokenizer.size, str(folder / WEIGHTS))
+        file = folder / WEIGHTS
+        expected = expected_shapes(system, tokenizer.size, str(file))
+        weights = Weights(read_arrays(file, read=partial(files.read, most=largest_file(expected))))
+        check_shapes(weights, expected, str(file))
         decoder = system["decoder"]
         calibration, card = read_extras(files)
         return cls(

@@ -13,8 +13,7 @@ from unshuffle.encoders.contracts import Encoded, SentenceEncoder, States, parag
 from unshuffle.graph.batch import Batch
 from unshuffle.machine import Precision, computing, device_of
 from unshuffle.refine.classifier import undecided_weights
-from unshuffle.refine.contracts import Refined
-from unshuffle.refine.iterative import Refiner
+from unshuffle.refine.iterative import Refined, Refiner
 from unshuffle.result import PairProbability, Round
 from unshuffle.search.contracts import Floats, Found, Search
 from unshuffle.seeds import drawn_from

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from unshuffle.errors import ConfigError
 from unshuffle.graph.prepare import Item, batches, windows
+from unshuffle.judge.contracts import Judge
 from unshuffle.machine import shown
 from unshuffle.result import Coherence, Ordering, SentenceGraph
-from unshuffle.search.allowed import allowed_orders
-from unshuffle.search.contracts import Search
+from unshuffle.search.contracts import Search, allowed_orders
 from unshuffle.steps import Steps, finish
 from unshuffle.system.assemble import CONFIDENCE_BEAM, assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
@@ -60,7 +62,8 @@ class Orderer:
         `runtime`: "light" computes without torch, which most models on a transformer can do, "torch" with it; "auto"
         takes the light one where it serves. `threads`: of the light runtime; those of torch are the program's choice.
         """
-        model = load(str(name), runtime=runtime, device=device, precision=precision, threads=threads)
+        with np.errstate(all="ignore"):  # weights that are no numbers are refused when they are used
+            model = load(str(name), runtime=runtime, device=device, precision=precision, threads=threads)
         return cls(model, parser=trusted_parser(model, parser))
 
     def uncalibrated(self) -> Orderer:
@@ -139,20 +142,26 @@ class Orderer:
             for numbers in batches(items, batch_size):
                 orderings = self._order_batch([items[number] for number in numbers], options)
                 found.update(zip(numbers, orderings, strict=True))
-            results = self._judged([found[number] for number in range(len(items))], items, parsed, options)
+            unjudged = [found[number] for number in range(len(items))]
+            results: Iterable[Ordering] = unjudged
+            if options.judge is not None and options.questions:
+                results = self._judged(unjudged, options.judge, items, parsed, options)
             for (index, _), ordering, document in zip(window, results, parsed, strict=True):
                 done = finished(ordering, document, self._keep_below(options), options.constraints)
                 yield replace(done, index=index)
 
     def _judged(
-        self, orderings: list[Ordering], items: list[Item], documents: list[Document], options: OrderOptions
+        self,
+        orderings: list[Ordering],
+        judge: Judge,
+        items: list[Item],
+        documents: list[Document],
+        options: OrderOptions,
     ) -> Iterator[Ordering]:
         """The orders as the judge's answers leave them; a model that reads link weights is given the answers."""
-        refinements = asked(orderings, documents, options)
+        refinements = asked(judge, orderings, documents, options)
         for ordering, item, refinement in zip(orderings, items, refinements, strict=True):
-            if refinement is None:
-                yield ordering
-            elif self.model.judged and (weighted := with_weights(item, refinement)) is not None:
+            if self.model.judged and (weighted := with_weights(item, refinement)) is not None:
                 yield judged(self._order_batch([weighted], options)[0], ordering, refinement)
             else:
                 yield reranked(ordering, item, refinement)
@@ -200,6 +209,7 @@ class Orderer:
             return documents
         return self.parser.mentions(documents)
 
+    @np.errstate(all="ignore")  # weights that are no numbers are refused in one line, by `assembled`
     def _order_batch(self, items: list[Item], options: OrderOptions) -> list[Ordering]:
         rules = options.constraints
         sizes = [item.graph.sentences for item in items]

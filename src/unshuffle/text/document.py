@@ -91,7 +91,7 @@ def document_of(given: DocumentLike) -> Document:
 
 
 def numbered(documents: Iterable[DocumentLike], on_error: OnError = "raise") -> Iterator[tuple[int, Document]]:
-    """Each document with its place in the stream, from 0; a bad one raises, or is skipped and counted in a warning."""
+    """Each document with its position in the stream; a bad one raises, or is skipped and counted in a warning."""
     if isinstance(documents, str | Document):
         raise ConfigError("order_many: it was given one document. Give a list of documents, or call `order`.")
     if hasattr(documents, "columns"):

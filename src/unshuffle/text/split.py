@@ -1,8 +1,10 @@
-"""Running text to sentences or paragraphs, by rules."""
+"""Running text to sentences or paragraphs, and whether it is English, by rules."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Sequence
 from typing import Literal
 
 Unit = Literal["sentence", "paragraph"]
@@ -23,33 +25,48 @@ _LIST_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})")
 _REACH = 60
 """Characters before a stop that may hold the word it belongs to."""
 _OPENING = "\"'`“”‘’«»([{¿¡-–—•*"
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-NEVER_LAST = _words(
+_NEVER_LAST = (
     "mr mrs ms mx dr prof gen sen rep gov capt lt col sgt maj cmdr rev hon pres messrs mme mlle mgr fr st mt"
     " e.g i.e eg ie cf viz vs v approx ca resp incl esp w.r.t fig figs eq eqs dept univ assn bros"
 )
+NEVER_LAST = frozenset(_NEVER_LAST.split())
 """Abbreviations that something always follows."""
-BEFORE_NUMBER = _words(
+_BEFORE_NUMBER = (
     "no nos vol vols p pp ch chap art ref refs app ex nr ver sec sect tab thm lem prop def alg cor"
     " jan feb mar apr jun jul aug sep sept oct nov dec"
 )
+BEFORE_NUMBER = frozenset(_BEFORE_NUMBER.split())
 """Words that are abbreviations only where a number follows: "No. 5", but "He said no. Then"."""
 OFTEN_LAST = frozenset({"etc", "al"})
 """Abbreviations that end a sentence wherever a capital follows."""
-SELDOM_LAST = _words("inc ltd co corp llc jr sr ph.d ave blvd rd est bldg hwy ft")
+_SELDOM_LAST = "inc ltd co corp llc jr sr ph.d ave blvd rd est bldg hwy ft"
+SELDOM_LAST = frozenset(_SELDOM_LAST.split())
 """Abbreviations that, like those of the form "a.m.", end a sentence only before a word that likes to open one."""
-OPENERS = _words(
+_OPENERS = (
     "the a an this that these those it its he she they we you i his her their our my your there here in on at by for"
     " from with without after before when while where if although though because since as but and or so yet however"
     " then thus therefore hence moreover furthermore finally first second third next later now what who why how which"
     " to no not one some many most all both each every another other such more"
 )
+OPENERS = frozenset(_OPENERS.split())
 """Words that like to open a sentence and seldom follow an initial or an abbreviation with a capital."""
+FEWEST_WORDS = 12
+"""Below this many words nothing is said about text in Latin letters."""
+LEAST_SHARE = 0.1
+"""English has at least this share of the words below; in prose it is a third."""
+OTHER_LETTERS = 0.3
+"""Share of letters outside the Latin alphabet from which a text is not English."""
+LOOKED_AT = 20_000
+"""Characters that are looked at."""
+_SMALL_WORDS = (
+    "the of and to is that for it with was his her are be this have from by not but had they she which you we their"
+    " been has when who will more if out so what up its about into them can only other then these may than would there"
+    " could our some very after before over because while where how each most both your just also through between"
+    " were did does do as at on or an it's don't i'm"
+)
+ENGLISH = frozenset(_SMALL_WORDS.split())
+"""Words that no English text of some length does without; few other languages have one of them."""
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
 
 def split_text(text: str, unit: Unit = "sentence") -> list[str]:
@@ -122,3 +139,16 @@ def _dot_ends(before: str, shown: str, following: str, *, cased: bool) -> bool:
     if len(word) == 1 and word.isalpha() and (word.isupper() or not cased):
         return opener  # "J. Smith", but "Plan B. We"
     return True
+
+
+def looks_english(sentences: Sequence[str]) -> bool:
+    """False where the letters or the small words speak against it; true where too little is there to tell."""
+    text = " ".join(sentences)[:LOOKED_AT].lower()
+    letters = [letter for letter in text if letter.isalpha()]
+    other = sum(not (letter.isascii() or unicodedata.name(letter, "").startswith("LATIN")) for letter in letters)
+    if letters and other / len(letters) > OTHER_LETTERS:
+        return False
+    words = [word.replace("’", "'") for word in _WORD.findall(text)]
+    if len(words) < FEWEST_WORDS:
+        return True
+    return sum(word in ENGLISH for word in words) / len(words) >= LEAST_SHARE

@@ -34,9 +34,9 @@ PARTS = {
         "BPEDecoder", "ByteFallback", "ByteLevel", "Fuse", "Metaspace", "Replace", "Sequence", "Strip", "WordPiece",
     }),
 }  # fmt: skip
-"""The kinds of parts that may stand in each place."""
+"""The kinds of parts that may stand in each step."""
 ONCE = frozenset({"Precompiled", "ByteLevel", "Prepend"})
-"""Parts that make text longer, and so may stand only once in a place."""
+"""Parts that make text longer, and so may stand only once in a step."""
 MOST_PARTS, MOST_MARKS, LONGEST_REPLACEMENT = 16, 16, 64
 
 
@@ -62,19 +62,19 @@ def _fault(found: dict[str, Any]) -> str:
         return "its model is of no known kind"
     if model.get("dropout"):
         return "its model is random"
-    for place, kinds in PARTS.items():
-        parts = list(_parts(found.get(place)))
+    for step, kinds in PARTS.items():
+        parts = list(_parts(found.get(step)))
         if len(parts) > MOST_PARTS:
-            return f"its {place} has too many parts"
+            return f"its {step} has too many parts"
         names = [part.get("type") for part in parts]
         for name in names:
             if not isinstance(name, str) or name not in kinds:
-                return f"its {place} has the part {str(name)[:40]!r}"
+                return f"its {step} has the part {str(name)[:40]!r}"
             if name in ONCE and names.count(name) > 1:
-                return f"its {place} has {name} twice"
+                return f"its {step} has {name} twice"
         fault = next((fault for part in parts if (fault := _part_fault(part))), "")
         if fault:
-            return f"its {place} {fault}"
+            return f"its {step} {fault}"
     return ""
 
 

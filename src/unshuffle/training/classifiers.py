@@ -15,9 +15,8 @@ from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import Batch
 from unshuffle.graph.prepare import Item
 from unshuffle.machine import device_of
-from unshuffle.refine.classifier import PairClassifier, undecided_weights
+from unshuffle.refine.classifier import Corrupted, PairClassifier, corrupt, undecided_weights
 from unshuffle.refine.iterative import Refiner
-from unshuffle.refine.noise import Corrupted, corrupt
 from unshuffle.seeds import derived
 from unshuffle.training.loop import Drawn, draw
 from unshuffle.training.processes import divided, rank, ranks, summed
@@ -200,8 +199,8 @@ def tune(refiner: Refiner, valid: Sequence[Item], seed: int) -> None:
         for drawn in batches[rank() :: ranks()]:
             batch, gold = drawn.collated(device_of(refiner))
             logits, truth = torch.logit(refiner.first_answer(batch), eps=1e-6), pair_truth(batch, gold)
-            for place, temperature in enumerate(TEMPERATURES):
-                losses[place] += float(binary_cross_entropy_with_logits(logits / temperature, truth, reduction="sum"))
+            for index, temperature in enumerate(TEMPERATURES):
+                losses[index] += float(binary_cross_entropy_with_logits(logits / temperature, truth, reduction="sum"))
         losses = summed(losses)
         refiner.tune(TEMPERATURES[losses.index(min(losses))], 0)
     temperature = float(refiner.chosen[0])

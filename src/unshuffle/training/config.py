@@ -31,7 +31,7 @@ class TrainingConfig:
     clip: Annotated[float, Ge(0)] = 0.0
     """Largest norm of the gradient; 0 does not clip."""
     batch: Annotated[int, Ge(1)] = 16
-    """Documents a step."""
+    """Documents per step."""
     epochs: Annotated[int, Ge(1)] = 100
     classifier_epochs: Annotated[int, Ge(1)] = 15
     """The same for the refiner's classifiers."""

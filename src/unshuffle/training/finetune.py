@@ -36,7 +36,7 @@ from unshuffle.training.run import new_fabric
 from unshuffle.training.stages import Run, train_stages
 
 HELD_OUT, LEAST_HELD_OUT = 10, 5
-"""One document of so many is held out where the user names none, but of few documents more: one alone decides badly."""
+"""One document in this many is held out where the user names none, but no fewer than the second number."""
 FEWEST = 10
 """Documents of two sentences or more, below which there is nothing to learn from."""
 SHUFFLES = 3

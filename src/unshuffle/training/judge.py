@@ -101,9 +101,9 @@ def drawn_pairs(drawn: Drawn) -> tuple[list[list[tuple[int, int]]], list[float]]
         random = np.random.default_rng(derived(drawn.seed, drawn.first + number))
         first, second = np.triu_indices(len(order), 1)
         chosen = random.permutation(len(first))[:PAIRS]
-        place = np.argsort(order)
+        position = np.argsort(order)
         pairs.append([(int(first[at]), int(second[at])) for at in chosen])
-        truth += [float(place[first[at]] < place[second[at]]) for at in chosen]
+        truth += [float(position[first[at]] < position[second[at]]) for at in chosen]
     return pairs, truth
 
 

@@ -14,8 +14,7 @@ from unshuffle.graph.batch import Batch
 from unshuffle.graph.prepare import Item
 from unshuffle.machine import device_of
 from unshuffle.metrics.summary import OrderPair, Score, Tally, tally
-from unshuffle.refine.classifier import normalised, undecided_weights
-from unshuffle.refine.noise import degraded
+from unshuffle.refine.classifier import degraded, normalised, undecided_weights
 from unshuffle.search.contracts import Search
 from unshuffle.system.network import Network
 from unshuffle.training.classifiers import both_ways, linked_pairs, pair_truth, shuffled_batches, training_weights

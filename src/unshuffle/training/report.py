@@ -58,7 +58,7 @@ def evaluated(
 def refinement_figures(orderer: Orderer, documents: tuple[Document, ...], seed: int) -> dict[str, Any]:
     """Pair accuracy of the initial classifier alone and after all rounds, both measured the same way (Table 2).
 
-    One decision a linked pair, oriented by the shuffled input; a weight of 0.5 counts half.
+    One decision per linked pair, oriented by the shuffled input; a weight of 0.5 counts half.
     """
     from unshuffle.graph.batch import collate
 

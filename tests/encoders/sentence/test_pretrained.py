@@ -12,9 +12,9 @@ from torch import nn
 
 from tests.encoders.made_up import WORDS, close, collated, corpus
 from unshuffle.encoders.contracts import sentence_encoders
+from unshuffle.encoders.pretrained.checkpoint import pieces_tokenizer
 from unshuffle.encoders.pretrained.loading import MODEL_TYPES, PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import Pieces, chunks
-from unshuffle.encoders.pretrained.sources import pieces_tokenizer
 from unshuffle.encoders.sentence.transformer import TransformerConfig
 from unshuffle.errors import ConfigError, MissingExtra
 

@@ -39,7 +39,7 @@ def read_duc(folder: Path, kind: str = "models") -> list[Document]:
 
 
 def sentences_of(text: str) -> list[str]:
-    """A linked sentence each in the tool's HTML; one a line where every line ends like one; else split by rules."""
+    """A linked sentence each in the tool's HTML; one per line where every line ends like one; else split by rules."""
     if linked := _LINKED.findall(text):
         return [cleaned for part in linked if (cleaned := " ".join(html.unescape(_TAG.sub("", part)).split()))]
     lines = [" ".join(line.split()) for line in html.unescape(_TAG.sub(" ", text)).splitlines() if line.strip()]
@@ -49,6 +49,6 @@ def sentences_of(text: str) -> list[str]:
 
 
 def _files(folder: Path, kind: str) -> Iterator[Path]:
-    for place in (folder, *sorted(path for path in folder.rglob(f"{kind}/2") if path.is_dir())):
-        if place.name == "2" and place.parent.name == kind:
-            yield from sorted(path for path in place.iterdir() if _FILE.fullmatch(path.name))
+    for inside in (folder, *sorted(path for path in folder.rglob(f"{kind}/2") if path.is_dir())):
+        if inside.name == "2" and inside.parent.name == kind:
+            yield from sorted(path for path in inside.iterdir() if _FILE.fullmatch(path.name))

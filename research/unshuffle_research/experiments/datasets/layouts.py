@@ -51,7 +51,7 @@ def read_split_files(source: Path) -> dict[str, list[Document]]:
 
 
 def read_vist(source: Path) -> dict[str, list[Document]]:
-    """VIST: annotations of one sentence each, put together by story and sorted by the place in it."""
+    """VIST: annotations of one sentence each, put together by story and sorted by the position in it."""
     found = {}
     for split in SPLITS:
         files = [source / f"{name}.story-in-sequence.json" for name in NAMES[split]]
@@ -82,7 +82,7 @@ def read_stories(source: Path) -> dict[str, list[Document]]:
     for file in sorted(source.glob("*.csv")) if source.is_dir() else [source]:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             for number, row in enumerate(csv.DictReader(lines), 2):
-                sentences = [row.get(f"sentence{place}") for place in range(1, STORY_SENTENCES + 1)]
+                sentences = [row.get(f"sentence{position}") for position in range(1, STORY_SENTENCES + 1)]
                 documents.append(document(f"{file.name} line {number}", sentences, row.get("storyid"), f"{number}"))
     return _eight_one_one(documents)
 

@@ -26,7 +26,7 @@ class GINConfig(PartConfig):
     """`windows`: one graph per window, from a classifier of ordered pairs; `links`: the document's weighted links for
     every network."""
     windows: Annotated[tuple[Annotated[int, Ge(2)], ...], MinLen(1)] = (2, 3, 5)
-    """A graph links sentences to those fewer than so many positions later; NIPS: 5, 8, 15."""
+    """A graph links sentences to those fewer than this many positions later; NIPS: 5, 8, 15."""
     depths: Annotated[tuple[Annotated[int, Ge(1)], ...], MinLen(1)] = (2, 3, 5)
     """Layers of the network on each graph."""
     width: Annotated[int, Ge(1)] = 512

@@ -26,7 +26,7 @@ MASK_CELLS = 1 << 25
 class Group:
     """Sequences of like length: where their pieces stand in the flat text and in a padded table."""
 
-    place: Tensor  # (pieces,) flat
+    position: Tensor  # (pieces,) flat
     here: Tensor  # (rows, longest) which cells of the table are pieces
     cell: Tensor  # (pieces,) the flat cell that each stands in
     part: Tensor | None = None  # (rows, longest) number of the part of its sequence that a piece belongs to
@@ -34,9 +34,9 @@ class Group:
     inner: tuple[Group, ...] = ()  # the parts as sequences of their own; where they are known, no mask is made of them
 
     @classmethod
-    def of(cls, place: Tensor, here: Tensor) -> Group:
-        """`place` row by row."""
-        return cls(place, here, here.flatten().nonzero().squeeze(1))
+    def of(cls, position: Tensor, here: Tensor) -> Group:
+        """`position` row by row."""
+        return cls(position, here, here.flatten().nonzero().squeeze(1))
 
     def with_others(self, like: Tensor) -> Group:
         """The same, knowing which pieces belong to different parts: computed once for all layers of a training step."""
@@ -47,18 +47,18 @@ class Group:
 
     @property
     def first(self) -> Tensor:
-        """(rows,) the flat place of the first piece of each sequence."""
+        """(rows,) the flat position of the first piece of each sequence."""
         lengths = self.here.sum(1)
-        return self.place[lengths.cumsum(0) - lengths]
+        return self.position[lengths.cumsum(0) - lengths]
 
     def alone(self) -> Group:
         """The same where the flat text has nothing but its pieces, row by row."""
-        return replace(self, place=torch.arange(len(self.place), device=self.place.device))
+        return replace(self, position=torch.arange(len(self.position), device=self.position.device))
 
     def table(self, rows: Tensor) -> Tensor:
         """(all pieces, width) -> (rows, longest, width), zeros where there is none; whole rows move, no masks."""
         flat = rows.new_zeros(self.here.numel(), rows.shape[1])
-        return flat.index_copy(0, self.cell, rows.index_select(0, self.place)).view(*self.here.shape, -1)
+        return flat.index_copy(0, self.cell, rows.index_select(0, self.position)).view(*self.here.shape, -1)
 
     def pieces(self, table: Tensor) -> Tensor:
         """(rows, longest, ...) -> (pieces, width)."""
@@ -109,8 +109,8 @@ class _Embeddings(nn.Module):
         self.LayerNorm = nn.LayerNorm(width, epsilon)
         self.dropout = Dropout(dropout)
 
-    def forward(self, ids: Tensor, place: Tensor, segments: Tensor) -> Tensor:
-        total = self.word_embeddings(ids) + self.position_embeddings(place) + self.token_type_embeddings(segments)
+    def forward(self, ids: Tensor, position: Tensor, segments: Tensor) -> Tensor:
+        total = self.word_embeddings(ids) + self.position_embeddings(position) + self.token_type_embeddings(segments)
         embedded: Tensor = self.dropout(self.LayerNorm(total))
         return embedded
 
@@ -197,7 +197,7 @@ class _Layer(nn.Module):
                     2,
                 )
             heard.append(group.pieces(answer.transpose(1, 2)))
-        order = torch.cat([group.place for group in groups])
+        order = torch.cat([group.position for group in groups])
         found = torch.cat(heard)
         return torch.empty_like(found).index_copy(0, order, found)
 
@@ -224,7 +224,7 @@ def attention_with_bias(parts: tuple[Tensor, Tensor, Tensor], group: Group, betw
     With a = exp(between), the sum over a sequence is a times the sum over all its pieces plus 1 - a times that over the
     piece's own part: two plain attentions and their logarithmic sums, and no mask of all pairs.
     """
-    here = tuple(part[group.place] for part in parts)  # query, key and value: (pieces, width)
+    here = tuple(part[group.position] for part in parts)  # query, key and value: (pieces, width)
     everyone, total = _attended(here, [group.alone()], len(between))
     own, share = _attended(here, group.inner, len(between))
     rest = 1 - between.exp()  # (heads,)
@@ -247,7 +247,7 @@ def _attended(parts: tuple[Tensor, ...], groups: Sequence[Group], heads: int) ->
         )
         answers.append(group.pieces(answer.transpose(1, 2)))
         sums.append(group.pieces(total.transpose(1, 2)))
-    order = torch.cat([group.place for group in groups])
+    order = torch.cat([group.position for group in groups])
     answer, total = torch.cat(answers), torch.cat(sums)
     answer = torch.empty_like(answer).index_copy(0, order, answer)
     return answer.view(len(answer), heads, -1), torch.empty_like(total).index_copy(0, order, total)

@@ -5,14 +5,49 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from unshuffle.encoders.pretrained.sources import source_file, source_name
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.parts.architecture import check_kind, checked_architecture, known_options
 from unshuffle.storage.files import read_json
+from unshuffle.text.tokens import Tokenizer
+
+
+def source_file(source: str, file: str, slot: str = "sentence_encoder") -> Path:
+    """A file of a source; only a hub's is fetched."""
+    name, local = source_name(source, slot)
+    if not local:
+        return Path(import_module("huggingface_hub").hf_hub_download(name, file))
+    path = Path(name) / file
+    if not path.is_file():
+        raise ConfigError(f"{path}: it is missing. Save the folder again with its fast tokenizer and safetensors.")
+    return path
+
+
+def pieces_tokenizer(source: str, longest: int = 512) -> Tokenizer:
+    """The word pieces of a source; it puts the marks around a sentence itself: [CLS] words [SEP]."""
+    return Tokenizer.read(source_file(source, "tokenizer.json"), longest)
+
+
+def source_name(source: str, slot: str = "sentence_encoder") -> tuple[str, bool]:
+    """What transformers calls the source, and whether it is here already; `slot` is where errors say it stands."""
+    scheme, _, name = source.partition(":")
+    if scheme == "hub" and name:
+        return name, False
+    folder = Path(source)
+    if scheme == "package" and name:
+        try:
+            folder = Path(str(files(name) / "model"))
+        except (ModuleNotFoundError, TypeError, ValueError):
+            raise ConfigError(f"{slot}.source: there is no package '{name}'. Install it with pip.") from None
+    if not folder.is_dir():
+        raise ConfigError(f"{slot}.source: there is no folder '{folder}'. Give one, 'package:NAME' or 'hub:NAME'.")
+    return str(folder), True
+
 
 EAGER = frozenset({"deberta", "deberta-v2", "mpnet"})
 """Kinds whose attention the library has only written out; all others use PyTorch's own."""

@@ -11,8 +11,7 @@ from torch import nn
 
 from unshuffle.encoders.contracts import SentenceEncoderConfig, Vocabulary
 from unshuffle.encoders.pretrained.bert import Bert
-from unshuffle.encoders.pretrained.checkpoint import architecture_of, built, no_fit
-from unshuffle.encoders.pretrained.sources import pieces_tokenizer, source_file
+from unshuffle.encoders.pretrained.checkpoint import architecture_of, built, no_fit, pieces_tokenizer, source_file
 from unshuffle.errors import ConfigError
 from unshuffle.parts.architecture import checked_architecture
 from unshuffle.storage.files import read_tensors
@@ -39,7 +38,7 @@ class PretrainedConfig(SentenceEncoderConfig):
     architecture: dict[str, Any] = field(default_factory=dict)
     """The transformer's own configuration; filled from the source, so that a model folder needs no source."""
     frozen_layers: Annotated[int, Ge(-1)] = 0
-    """So many of the lowest layers are not trained; -1 for all of them."""
+    """This many of the lowest layers are not trained; -1 for all of them."""
     freeze_embeddings: bool = False
     """Whether what lies below the layers is left untrained too."""
     inner_dropout: Annotated[float, Ge(0), Lt(1)] | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from unshuffle.encoders.pretrained.pieces import place_of_piece
+from unshuffle.encoders.pretrained.pieces import position_of_piece
 from unshuffle.graph.batch import Tokens
 from unshuffle.layers.segments import segment_of
 
@@ -31,16 +31,16 @@ class PairText:
         body = (tokens.lengths - 2).clamp_min(0)
         first, second = shared_fairly(body[one], body[other], longest - 2 - separators)
         lengths = first + second + separators + 2
-        pair, place = segment_of(lengths), place_of_piece(lengths)
+        pair, position = segment_of(lengths), position_of_piece(lengths)
         after_one = (1 + first)[pair]
         begin = after_one + separators  # of the other sentence's body
-        half = (place >= begin).long()
-        in_one = start[one][pair] + place
-        in_other = start[other][pair] + 1 + place - begin
-        word = torch.where(place < after_one, in_one, last[one][pair])
+        half = (position >= begin).long()
+        in_one = start[one][pair] + position
+        in_other = start[other][pair] + 1 + position - begin
+        word = torch.where(position < after_one, in_one, last[one][pair])
         word = torch.where(half > 0, in_other, word)
-        word = torch.where(place == lengths[pair] - 1, last[other][pair], word)
-        return cls(lengths, pair, half, word, place == 0)
+        word = torch.where(position == lengths[pair] - 1, last[other][pair], word)
+        return cls(lengths, pair, half, word, position == 0)
 
 
 def shared_fairly(one: Tensor, other: Tensor, room: int) -> tuple[Tensor, Tensor]:

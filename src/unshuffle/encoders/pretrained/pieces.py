@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from unshuffle.encoders.contracts import SentenceEncoder
 from unshuffle.encoders.pretrained.bert import Bert, Group
 from unshuffle.encoders.pretrained.loading import PretrainedConfig, freeze, load
 from unshuffle.errors import ConfigError
@@ -57,7 +59,7 @@ class Pieces(nn.Module):
     ) -> Tensor:
         """(pieces,) of sequences with these lengths, end to end -> (pieces, width).
 
-        `layers`: only through so many of the lowest layers of a BERT.
+        `layers`: only through this many of the lowest layers of a BERT.
         """
         if not len(lengths):
             return next(self.model.parameters()).new_zeros(0, self.width)
@@ -66,7 +68,7 @@ class Pieces(nn.Module):
             return self._padded(ids, segments, groups)
         last = len(self.model.layers) if layers is None else layers
         segments = torch.zeros_like(ids) if segments is None else segments
-        states: Tensor = self.model.embeddings(ids, place_of_piece(lengths), segments)
+        states: Tensor = self.model.embeddings(ids, position_of_piece(lengths), segments)
         return self.through(states, groups, 0, last)
 
     def openings(self, ids: Tensor, lengths: Tensor, segments: Tensor | None = None) -> Tensor:
@@ -93,7 +95,7 @@ class Pieces(nn.Module):
         if self.training:
             return self.model.run_layers(states, groups, first, last, between)
         found = [  # one group at a time bounds the memory of inference
-            self.model.run_layers(states[group.place], [self._with_parts(group.alone())], first, last, between)
+            self.model.run_layers(states[group.position], [self._with_parts(group.alone())], first, last, between)
             for group in groups
         ]
         return in_place(found, groups)
@@ -112,8 +114,8 @@ class Pieces(nn.Module):
         for group in groups:
             arguments: dict[str, Any] = {"attention_mask": group.here.long()}
             if segments is not None and self.knows_segments:
-                arguments["token_type_ids"] = _table(segments[group.place], group.here, 0)
-            output = self.model(input_ids=_table(ids[group.place], group.here, self.padding), **arguments)
+                arguments["token_type_ids"] = _table(segments[group.position], group.here, 0)
+            output = self.model(input_ids=_table(ids[group.position], group.here, self.padding), **arguments)
             found.append(output.last_hidden_state[group.here])
         return in_place(found, groups)
 
@@ -132,7 +134,7 @@ def groups_of(lengths: Tensor, budget: int) -> list[Group]:
 def in_place(found: list[Tensor], groups: list[Group]) -> Tensor:
     """What was computed group by group, back in the order of the flat text."""
     joined = torch.cat(found)
-    return torch.empty_like(joined).index_copy(0, torch.cat([group.place for group in groups]), joined)
+    return torch.empty_like(joined).index_copy(0, torch.cat([group.position for group in groups]), joined)
 
 
 def chunks(lengths: Tensor, budget: int) -> list[Tensor]:
@@ -153,12 +155,12 @@ def chunks(lengths: Tensor, budget: int) -> list[Tensor]:
 
 def read_pieces(lengths: Tensor, longest: int) -> Tensor:
     """(pieces,) which ones of sentences laid end to end are read: the first ones, and the mark at the end."""
-    place = place_of_piece(lengths)
-    return (place < longest - 1) | (place == lengths.repeat_interleave(lengths) - 1)
+    position = position_of_piece(lengths)
+    return (position < longest - 1) | (position == lengths.repeat_interleave(lengths) - 1)
 
 
-def place_of_piece(lengths: Tensor) -> Tensor:
-    """(pieces,) the place of each piece in its own sequence."""
+def position_of_piece(lengths: Tensor) -> Tensor:
+    """(pieces,) the position of each piece in its own sequence."""
     sequence = segment_of(lengths)
     return torch.arange(len(sequence), device=lengths.device) - (lengths.cumsum(0) - lengths)[sequence]
 
@@ -182,3 +184,13 @@ def entity_vectors(states: Tensor, mention: Tensor, piece: Tensor, graph: GraphB
 
 def _table(values: Tensor, here: Tensor, padding: int) -> Tensor:
     return torch.full(here.shape, padding, dtype=values.dtype, device=values.device).masked_scatter(here, values)
+
+
+class PiecesEncoder(SentenceEncoder):
+    """A sentence encoder whose word pieces come from one pretrained transformer."""
+
+    pieces: Pieces
+
+    def pretrained(self) -> Iterator[nn.Parameter]:
+        """The transformer's."""
+        return self.pieces.model.parameters()

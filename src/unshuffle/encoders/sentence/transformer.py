@@ -12,9 +12,14 @@ from annotated_types import Ge, Lt
 from torch import Tensor
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
-from unshuffle.encoders.pretrained.pieces import Pieces, mean_over_mentions, place_of_piece, read_pieces
+from unshuffle.encoders.pretrained.pieces import (
+    Pieces,
+    PiecesEncoder,
+    mean_over_mentions,
+    position_of_piece,
+    read_pieces,
+)
 from unshuffle.encoders.pretrained.vector_cache import VectorCache
 from unshuffle.graph.batch import Batch, Tokens
 from unshuffle.layers.dropout import Dropout
@@ -43,7 +48,7 @@ class PooledSpans:
     def of(cls, batch: Batch, pooling: str, longest: int) -> tuple[PooledSpans, Tensor]:
         """Also (mentions,) the span of each mention, -1 where it has none."""
         lengths = batch.tokens.lengths
-        sentence, position = segment_of(lengths), place_of_piece(lengths)
+        sentence, position = segment_of(lengths), position_of_piece(lengths)
         alone = lengths[sentence] == 1
         pooled = (position > 0) | alone if pooling == "mean" else position == 0
         read = read_pieces(lengths, longest)

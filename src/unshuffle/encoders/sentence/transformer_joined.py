@@ -10,9 +10,8 @@ from annotated_types import Ge, Lt
 from torch import Tensor
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
-from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, place_of_piece
+from unshuffle.encoders.pretrained.pieces import Pieces, PiecesEncoder, entity_vectors, position_of_piece
 from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import segment_mean, segment_of
@@ -100,7 +99,7 @@ def joined(lengths: Tensor, distinct: Tensor, word_counts: Tensor, graph: GraphB
     window = opens.long().cumsum(0) - 1  # (sentences,)
     ends = torch.cat([opens[1:], opens.new_ones(1)]).long()
     sentence = segment_of(kept + ends)
-    position = place_of_piece(kept + ends)
+    position = position_of_piece(kept + ends)
     start = (word_counts.cumsum(0) - word_counts)[distinct]
     closing = position == kept[sentence]
     word = torch.where(closing, (start + lengths - 1)[sentence], start[sentence] + position)

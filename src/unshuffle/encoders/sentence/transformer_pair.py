@@ -10,10 +10,9 @@ from annotated_types import Ge, Lt
 from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
-from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pair_text import PairText
-from unshuffle.encoders.pretrained.pieces import Pieces, entity_vectors, read_pieces
+from unshuffle.encoders.pretrained.pieces import Pieces, PiecesEncoder, entity_vectors, read_pieces
 from unshuffle.graph.batch import Batch, ordered_pairs
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.segments import scatter_sum, segment_mean, segment_of, segment_softmax

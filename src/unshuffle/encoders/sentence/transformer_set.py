@@ -11,13 +11,13 @@ from torch import Tensor, nn
 
 from unshuffle.encoders.contracts import Encoded, sentence_encoders
 from unshuffle.encoders.pretrained.bert import Bert
-from unshuffle.encoders.pretrained.encoder import PiecesEncoder
 from unshuffle.encoders.pretrained.loading import PretrainedConfig
 from unshuffle.encoders.pretrained.pieces import (
     Pieces,
+    PiecesEncoder,
     entity_vectors,
     groups_of,
-    place_of_piece,
+    position_of_piece,
     read_pieces,
 )
 from unshuffle.errors import ConfigError
@@ -71,7 +71,7 @@ class TransformerSet(PiecesEncoder):
         read = read_pieces(tokens.lengths, self.pieces.longest)
         lengths = tokens.lengths.clamp_max(self.pieces.longest)  # (distinct,)
         own = lengths[tokens.distinct]  # (sentences,)
-        sentence, position = segment_of(own), place_of_piece(own)
+        sentence, position = segment_of(own), position_of_piece(own)
         old_first, first = (lengths.cumsum(0) - lengths)[tokens.distinct], own.cumsum(0) - own
         states = self.pieces(tokens.ids[read], lengths, layers=self.config.alone)
         states = self._read_together(select_rows(states, old_first[sentence] + position), sentence, own, graph)

@@ -1,4 +1,4 @@
-"""Files to documents, one file a format."""
+"""Files to documents, one module per format."""
 
 from unshuffle.text.readers.read import FORMATS, ReadReport, read_documents
 

@@ -30,7 +30,7 @@ def read_lower(source: Source) -> Iterator[Document | DataError]:
     for line, entities in itertools.zip_longest(source.lines(), beside.lines()):
         if line is None or entities is None:
             short, long = (source, beside) if line is None else (beside, source)
-            raise DataError(f"{short.name}: it has fewer lines than {long.name}. Both need one line a document.")
+            raise DataError(f"{short.name}: it has fewer lines than {long.name}. Both need one line per document.")
         yield _document(source, line, entities, beside.name)
 
 

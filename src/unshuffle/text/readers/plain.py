@@ -69,7 +69,7 @@ class _Group:
         self._size = 0
 
     def full(self, characters: int) -> bool:
-        """Whether with so many more characters it is no document any more; what follows of it is not kept."""
+        """Whether this many more characters would make it too long for a document; what follows of it is not kept."""
         self._size += characters
         if self._size > LARGEST_DOCUMENT:
             self.break_with(DataError(f"{self._source.name} line {self._start}: {TOO_LARGE}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,16 +13,48 @@ from typing import IO, Any, get_args
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.parts.registry import did_you_mean
 from unshuffle.text.document import Document
-from unshuffle.text.everyday import split_file
 from unshuffle.text.readers.formats import SUFFIXES, Format, OnBroken
-from unshuffle.text.readers.jsonl import read_jsonl
 from unshuffle.text.readers.lower import read_lower
 from unshuffle.text.readers.parquet import read_parquet
 from unshuffle.text.readers.plain import read_lines, read_text
-from unshuffle.text.readers.source import Source
+from unshuffle.text.readers.source import Source, document
 from unshuffle.text.readers.table import read_csv, read_tsv
 from unshuffle.text.split import Unit
 
+
+def read_jsonl(source: Source) -> Iterator[Document | DataError]:
+    """The documents of a file; blank lines and keys of other names are passed over."""
+    for line in source.lines():
+        if line.error:
+            yield line.error
+        elif line.text.strip():
+            try:
+                yield _document(line.text, f"{source.name} line {line.number}", f"{source.stem}-{line.number}")
+            except DataError as error:
+                yield error
+
+
+def _document(text: str, where: str, default_id: str) -> Document:
+    try:
+        record = json.loads(text)
+    except RecursionError:
+        raise DataError(f"{where}: the JSON is nested too deep. Give a flat list of strings.") from None
+    except ValueError as error:
+        reason = str(error).split(" (char")[0].split(": line")[0]
+        raise DataError(
+            f'{where}: it is not JSON ({reason}). Each line needs {{"sentences": ["...", "..."]}}.'
+        ) from None
+    if isinstance(record, list):
+        return document(where, record, None, default_id)
+    if not isinstance(record, dict) or "sentences" not in record:
+        raise DataError(f'{where}: \'sentences\' is missing. Each line needs {{"sentences": ["...", "..."]}}.')
+    return document(where, record["sentences"], record.get("id"), default_id)
+
+
+EVERYDAY = Path(__file__).parents[2] / "data" / "everyday"
+"""The data set that is part of the package: whole short texts of many kinds, free to use (CC0)."""
+EVERYDAY_SPLITS = ("train", "valid", "test", "paragraphs")
+"""Texts to train on, to choose by and to test on; `paragraphs` has documents whose units are paragraphs."""
 SHOWN = 5
 """How many messages are kept."""
 Reader = Callable[[Source], Iterator[Document | DataError]]
@@ -96,9 +129,19 @@ def _documents(source: Source, reader: Reader, skip: bool, report: ReadReport) -
         report.skip(str(error))
 
 
+def _file(name: str) -> Path:
+    """A file by its path, or a split of the everyday texts by a name such as `everyday:test`."""
+    data_set, colon, split = name.partition(":")
+    if data_set != EVERYDAY.name or not colon:
+        return Path(name)
+    if split not in EVERYDAY_SPLITS:
+        raise ConfigError(f"{name}: there is no such split. Known: {', '.join(EVERYDAY_SPLITS)}.")
+    return EVERYDAY / f"{split}.jsonl.gz"
+
+
 def _source(source: str | os.PathLike[str] | IO[Any]) -> Source:
     if isinstance(source, str | os.PathLike):
-        path = split_file(str(source)) or Path(source)
+        path = _file(os.fspath(source))
         if not path.is_file():
             wrong = "this is a folder" if path.is_dir() else "there is no such file"
             raise DataError(f"{path}: {wrong}. Give a file of documents.")
