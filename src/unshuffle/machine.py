@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from unshuffle.errors import ConfigError
@@ -39,6 +40,16 @@ def idle_processors() -> int:
     """Those that others leave free at this moment, at least one."""
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return max(1, processors() - round(busy))
+
+
+def multiplies_bytes() -> bool:
+    """Whether the processor has instructions for products of 8-bit numbers; False where it does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return False
+    flags = next((line.partition(":")[2].split() for line in lines if line.startswith(("flags", "Features"))), [])
+    return not {"avx512_vnni", "avx_vnni", "asimddp"}.isdisjoint(flags)
 
 
 def wanted_threads(*, large: bool) -> int:

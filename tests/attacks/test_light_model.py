@@ -38,7 +38,7 @@ def test_hostile_options_are_one_line_or_harmless(folder: Path, slot: str, name:
         (table["architecture"] if slot == "architecture" else table)[name] = value
         (folder / "config.json").write_text(json.dumps(changed))
         try:
-            LightModel.load(read_description(str(folder)), int8=True, threads=1)
+            LightModel.load(read_description(str(folder)), precision="int8", threads=1)
         except UnshuffleError as error:
             assert "\n" not in str(error) and len(str(error)) < 600
     record_property("faults", len(VALUES))

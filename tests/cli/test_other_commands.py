@@ -81,6 +81,19 @@ def test_calibrate_writes_into_the_model_folder(run: Run, model: Path, corpus: P
     assert 0 < calibrated["confidence"] < 1
 
 
+def test_calibrate_finds_precisions_that_lose_nothing(run: Run, model: Path, corpus: Path, tmp_path: Path) -> None:
+    import shutil
+
+    folder = Path(shutil.copytree(model, tmp_path / "model"))
+    results = tmp_path / "errors.json"
+    answer = run("calibrate", corpus, "-m", folder, "--fewer-bits", "--results", results)
+    assert answer.code == 0, answer.err
+    measured = json.loads(results.read_text())["fewer_bits"]
+    harmless = [bits for bits, kinds in measured.items() if all(each["tau"] >= -0.2 for each in kinds.values())]
+    assert json.loads((folder / "calibration.json").read_text())["harmless"] == harmless
+    assert "bf16" in measured and "bf16: " in answer.out
+
+
 def test_calibrate_refuses_too_few_documents(run: Run, model: Path, tmp_path: Path) -> None:
     (tmp_path / "few.jsonl").write_text(json.dumps(STORIES[0]) + "\n")
     assert "too few" in run("calibrate", tmp_path / "few.jsonl", "-m", model).complaint

@@ -57,6 +57,8 @@ def test_a_file_from_before_the_length_of_sentences_was_looked_at_still_counts()
         {**SOME.write(), "length": float("nan")},
         {**SOME.write(), "choice": True},
         {**SOME.write(), "knots": [[0.1]]},
+        {**SOME.write(), "harmless": ["int4"]},
+        {**SOME.write(), "harmless": 8},
         {**SOME.write(), "knots": [[0.5, 0.9], [0.6, 0.2]]},
         {**SOME.write(), "knots": [[0.5, 2.0]]},
     ],

@@ -1,5 +1,6 @@
 """The runtime without torch gives what torch gives, from the same folder."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,8 +16,10 @@ from unshuffle.errors import ConfigError
 from unshuffle.light import bert, encoder, future_history
 from unshuffle.rank.constraints import Constraints
 from unshuffle.storage.files import Storage, read_json, write_json
+from unshuffle.system import light_model
+from unshuffle.system.calibration import Calibration, FewerBits
 from unshuffle.system.folder import save_model
-from unshuffle.system.loading import export
+from unshuffle.system.loading import Precision, export
 from unshuffle.system.orderer import Orderer
 
 SET = (
@@ -48,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Storage],
 
 
 def both(folder: Path | str) -> tuple[Orderer, Orderer]:
-    light, torch = (Orderer.from_pretrained(folder, runtime=name) for name in ("light", "torch"))
+    light, torch = (Orderer.from_pretrained(folder, runtime=name, precision="32") for name in ("light", "torch"))
     return light, torch
 
 
@@ -133,6 +136,38 @@ def test_eight_bits_are_near(folder: Callable[[str, Storage], Path]) -> None:
     )
     assert one != other
     assert np.mean(np.abs(np.array(one) - np.array(other))) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("harmless", "instructions", "precision", "expected"),
+    [
+        (["int8"], True, "auto", "int8"),
+        (["int8"], False, "auto", "32"),
+        ([], True, "auto", "32"),
+        (["int8"], True, "32", "32"),
+        ([], False, "int8", "int8"),
+    ],
+)
+def test_fewer_bits_are_taken_where_they_lose_nothing_and_the_processor_has_them(
+    harmless: list[FewerBits],
+    instructions: bool,
+    precision: Precision,
+    expected: Precision,
+    folder: Callable[[str, Storage], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = Path(shutil.copytree(folder("set-fh", "float32"), tmp_path / "model"))
+    calibration = Calibration(intercept=0, agreement=1, choice=0, length=0, harmless=tuple(harmless))
+    write_json(model / "calibration.json", calibration.write())
+    monkeypatch.setattr(light_model, "multiplies_bytes", lambda: instructions)
+    chosen, meant = (
+        Orderer.from_pretrained(model, runtime="light", precision=name).order(DOCUMENTS[3]).n_best[0].log_probability
+        for name in (precision, expected)
+    )
+    other = "32" if expected == "int8" else "int8"
+    rival = Orderer.from_pretrained(model, runtime="light", precision=other).order(DOCUMENTS[3])
+    assert chosen == meant != rival.n_best[0].log_probability
 
 
 def test_the_graphs_are_valid(monkeypatch: pytest.MonkeyPatch, folder: Callable[[str, Storage], Path]) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
+from unshuffle.evaluation.precision import LOST, change
 from unshuffle.evaluation.predict import Prediction, figures, predict
-from unshuffle.metrics.orders import tau
 from unshuffle.system.loading import Precision, RuntimeName
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -21,8 +19,6 @@ from unshuffle_research.benchmarks.targets import Report, Target
 from unshuffle_research.model.mixture import held_out
 from unshuffle_research.model.recipe import load_recipe
 
-LOST = 0.2
-"""Tau that may be lost on any kind of text."""
 MOST = 300
 """Documents of each kind."""
 WAYS: dict[str, tuple[RuntimeName, Precision]] = {
@@ -51,12 +47,12 @@ def run(settings: Settings) -> Report:
         found[way] = {kind: list(predict(orderer, documents, shuffles=1)) for kind, documents in kinds.items()}
         pace[way] = sum(map(len, kinds.values())) / (time.process_time() - start)
     compared = {
-        way: {kind: _compared(found[way][kind], found[exact][kind]) for kind in kinds} for way, exact in RIVALS.items()
+        way: {kind: change(found[way][kind], found[exact][kind]) for kind in kinds} for way, exact in RIVALS.items()
     }
     targets = tuple(
         Target(
             name=f"tau that {way} loses on the kind it loses most on",
-            ratio=max(0.0, *(-change["tau"] for change in changes.values())),
+            ratio=max(0.0, *(-each.tau for each in changes.values())),
             limit=LOST,
             at_most=True,
         )
@@ -68,18 +64,9 @@ def run(settings: Settings) -> Report:
         {
             "documents per CPU second": pace,
             "tau in 32 bits": {kind: figures(found["light, 32"][kind]).mean.tau for kind in kinds},
-            **{f"change of {way}": changes for way, changes in compared.items()},
+            **{
+                f"change of {way}": {kind: asdict(each) for kind, each in changes.items()}
+                for way, changes in compared.items()
+            },
         },
     )
-
-
-def _compared(rounded: Sequence[Prediction], exact: Sequence[Prediction]) -> dict[str, Any]:
-    """Change in tau with its standard error, and how many orders are others."""
-    taus = [np.array([100 * tau(each.order, range(len(each.order))) for each in some]) for some in (rounded, exact)]
-    change = taus[0] - taus[1]
-    return {
-        "tau": float(change.mean()),
-        "standard error": float(change.std() / len(change) ** 0.5),
-        "other orders": sum(one.order != other.order for one, other in zip(rounded, exact, strict=True)),
-        "documents": len(change),
-    }

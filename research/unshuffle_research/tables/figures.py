@@ -31,7 +31,7 @@ from unshuffle_research.tables.compared import (
     thresholds,
     uses,
 )
-from unshuffle_research.tables.measured import bulk, serve, speed, speed_figures, table
+from unshuffle_research.tables.measured import bulk, long, precision, serve, speed, speed_figures, table
 from unshuffle_research.tables.shipped import candidates, fine_tuned, shipped, shipped_short
 
 PUBLISHED = CONFIGS / "experiments" / "published.toml"
@@ -156,6 +156,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "serve": serve,
     "bulk": bulk,
     "speed": speed,
+    "precision": precision,
+    "long": long,
     "speed-figures": speed_figures,
     "nips": nips,
     "systems": systems,

@@ -43,6 +43,39 @@ def speed_figures(*names: str) -> str:
     return table(["benchmark", "figure", "of", "value"], rows)
 
 
+def precision() -> str:
+    """What fewer bits change in tau, kind by kind, and how fast each precision is."""
+    (run,) = [run for run in benchmarks() if run["benchmark"] == "precision"] or [None]
+    if run is None or "documents per CPU second" not in run["figures"]:
+        return "*Not run yet.*\n"
+    figures = run["figures"]
+    ways = [name.removeprefix("change of ") for name in figures if name.startswith("change of ")]
+    rows = [
+        [kind, str(figures[f"change of {ways[0]}"][kind]["documents"]), f"{tau:.1f}"]
+        + [
+            f"{change['tau']:+.2f} ± {change['standard_error']:.2f}"
+            for change in (figures[f"change of {way}"][kind] for way in ways)
+        ]
+        for kind, tau in figures["tau in 32 bits"].items()
+    ]
+    pace = figures["documents per CPU second"]
+    rows.append(["documents per CPU second", "", "", *(f"{pace[way]:.0f}" for way in ways)])
+    rows.append(["the same in 32 bits", "", "", *(f"{pace[way.split(',')[0] + ', 32']:.0f}" for way in ways)])
+    return table(["text", "documents", "τ in 32 bits", *(f"{way}: change of τ" for way in ways)], rows)
+
+
+def long() -> str:
+    """Seconds, memory and tau by the number of sentences."""
+    (run,) = [run for run in benchmarks() if run["benchmark"] == "long"] or [None]
+    if run is None:
+        return "*Not run yet.*\n"
+    rows = [
+        [size, str(found["documents"]), f"{found['seconds']:.2f}", f"{found['megabytes']:.0f}", f"{found['tau']:.1f}"]
+        for size, found in run["figures"].items()
+    ]
+    return table(["text", "documents", "CPU seconds", "peak MB", "τ"], rows)
+
+
 def plain(value: Any) -> str:
     """A figure of any form, as it is read."""
     if isinstance(value, dict):

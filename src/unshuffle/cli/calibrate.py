@@ -33,12 +33,18 @@ def calibrate(
     parser: ParserName = None,
     device: Device = "cpu",
     seed: Annotated[int, typer.Option(help="Seed of shuffles and halves.")] = 1,
+    fewer_bits: Annotated[
+        bool, typer.Option("--fewer-bits", help="Also find out in which precisions the model orders as well.")
+    ] = False,
 ) -> None:
     """Fit confidence on one half of each file, each kind of text weighing the same; report errors on the other."""
     texts = _read_files(files, input, most)
+    from dataclasses import asdict, replace
+
     from unshuffle.cli.reading import load_orderer
     from unshuffle.cli.terminal import write_table
     from unshuffle.evaluation.calibrate import calibrated, report
+    from unshuffle.evaluation.precision import changes_of, harmless
     from unshuffle.evaluation.reliability import write_diagram
     from unshuffle.storage.files import write_json
     from unshuffle.system.loading import MODELS, find_folder
@@ -48,11 +54,15 @@ def calibrate(
         raise ConfigError(f"--model {model}: it is part of the package. Copy its folder, and give the copy.")
     orderer = load_orderer(str(model), device=device, parser=parser)
     found = calibrated(orderer, texts, method=method.value, seed=seed)
+    changes = dict(changes_of(str(model), texts)) if fewer_bits else {}
+    kept = tuple(bits for bits, kinds in changes.items() if harmless(kinds))
+    calibration = replace(found.calibration, harmless=kept)
     if plot is not None:
         write_diagram({name: (found.before[name], found.after[name]) for name in texts}, plot)
-    write_json(folder / "calibration.json", found.calibration.write())
+    write_json(folder / "calibration.json", calibration.write())
     if results is not None:
-        write_json(results, report(found))
+        measured = {bits: {kind: asdict(each) for kind, each in kinds.items()} for bits, kinds in changes.items()}
+        write_json(results, report(found) | ({"fewer_bits": measured} if fewer_bits else {}))
     rows = [
         [
             name,
@@ -64,6 +74,10 @@ def calibrate(
         for name in texts
     ]
     write_table(["text", "documents", "error as found", "error calibrated", "error of pairs"], rows)
+    for bits, kinds in changes.items():
+        worst = min(kinds, key=lambda kind: kinds[kind].tau)
+        said = "precision auto takes it" if bits in kept else "precision auto does without it"
+        typer.echo(f"{bits}: {kinds[worst].tau:+.2f} tau on {worst}, where it loses most; {said}")
     typer.echo(f"keep_if_unsure=auto keeps the input order below {found.calibration.keep_below:.2f}")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from unshuffle.errors import ConfigError
 
 FORMAT = 1
+FewerBits = Literal["int8", "bf16"]
 WEIGHTS = ("intercept", "agreement", "choice", "length", "pieces")
 """Of the features, in their order; a file from before the last of them goes without it."""
 SUREST = 0.999
@@ -65,6 +66,8 @@ class Calibration:
     """Weight of how far apart the order has two sentences, in the log-odds of their pair."""
     keep_below: float | None = None
     """Confidence from which on the orders have enough pairs right on validation; None where it was not fitted."""
+    harmless: tuple[FewerBits, ...] = ()
+    """Precisions in which no kind of text lost more than 0.2 τ; `auto` takes them where the processor has them."""
 
     def confidence(self, evidence: Evidence) -> float:
         """Expected share of rightly ordered pairs; a single sentence has none that could be wrong."""
@@ -104,11 +107,15 @@ class Calibration:
         keep_below = plain.get("keep_below")
         if keep_below is not None and not (_is_number(keep_below) and 0 <= keep_below <= 1):
             raise ConfigError(f"{where}: 'keep_below' is not between 0 and 1. Fit it again with `unshuffle calibrate`.")
+        harmless = plain.get("harmless", [])
+        if not isinstance(harmless, list | tuple) or not all(bits in get_args(FewerBits) for bits in harmless):
+            raise ConfigError(f"{where}: 'harmless' names no precisions. Fit it again with `unshuffle calibrate`.")
         return cls(
             **{name: float(number) for name, number in zip(WEIGHTS, numbers, strict=True)},
             knots=tuple((float(before), float(after)) for before, after in knots),
             distance=float(distance),
             keep_below=None if keep_below is None else float(keep_below),
+            harmless=tuple(harmless),
         )
 
 

@@ -19,7 +19,7 @@ from unshuffle.graph.prepare import ENTITIES, TOKENIZER, TOPICS, Item, Preparer,
 from unshuffle.graph.relations import RELATION_FILE, RELATION_VECTORS
 from unshuffle.graph.topics import LDATopics, TopicModel
 from unshuffle.light.weights import largest_file
-from unshuffle.machine import Precision
+from unshuffle.machine import Precision, usable_precision
 from unshuffle.storage.files import (
     FolderFiles,
     Read,
@@ -32,7 +32,8 @@ from unshuffle.storage.files import (
     write_text,
 )
 from unshuffle.system.config import SystemConfig
-from unshuffle.system.loading import FORMAT, WEIGHTS, read_description, read_extras
+from unshuffle.system.loading import FORMAT, WEIGHTS, loses_nothing, read_description, read_extras
+from unshuffle.system.loading import Precision as AnyPrecision
 from unshuffle.system.network import Network, TorchReading
 from unshuffle.system.rows import merged
 from unshuffle.text.tokens import Tokenizer
@@ -119,7 +120,7 @@ def describe(name: str) -> Description:
     return Description(described.name, config, described.parser, described.files)
 
 
-def load_model(name: str, *, device: str | torch.device = "cpu", precision: Precision = "32") -> Model:
+def load_model(name: str, *, device: str | torch.device = "cpu", precision: AnyPrecision = "32") -> Model:
     """The model of a folder, checked part by part, each file read once."""
     described = describe(name)
     config, files = described.config, described.files
@@ -143,7 +144,10 @@ def load_model(name: str, *, device: str | torch.device = "cpu", precision: Prec
         read=files.read,
     )
     calibration, card = read_extras(files)
-    return Model(described.name, config, network, preparer, described.parser, calibration, card, precision)
+    if precision == "auto" and not loses_nothing("bf16", calibration):
+        precision = "32"
+    chosen = usable_precision(precision, torch.device(device))
+    return Model(described.name, config, network, preparer, described.parser, calibration, card, chosen)
 
 
 def build_preparer(

@@ -18,12 +18,13 @@ from unshuffle.light.encoder import LightEncoder
 from unshuffle.light.pointer import EncodedBatch, PointerWeights
 from unshuffle.light.systems import DECODERS, expected_shapes
 from unshuffle.light.weights import SCALE, Weights, check_shapes, largest_file
+from unshuffle.machine import multiplies_bytes
 from unshuffle.result import Round
 from unshuffle.search.beam import beam_search, content_keys, content_ranks
 from unshuffle.search.contracts import Floats, Found, Ints, Search
 from unshuffle.search.walk import score_orders
 from unshuffle.storage.files import read_arrays
-from unshuffle.system.loading import WEIGHTS, FolderDescription, read_extras
+from unshuffle.system.loading import WEIGHTS, FolderDescription, Precision, loses_nothing, read_extras
 from unshuffle.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class LightModel:
     card: str = ""
 
     @classmethod
-    def load(cls, described: FolderDescription, *, int8: bool, threads: int) -> LightModel:
+    def load(cls, described: FolderDescription, *, precision: Precision, threads: int) -> LightModel:
         """The model of a folder, checked tensor by tensor, each file read once."""
         files, system = described.files, described.system
         folder = files.folder
@@ -88,6 +89,9 @@ class LightModel:
         check_shapes(weights, expected, str(file))
         decoder = system["decoder"]
         calibration, card = read_extras(files)
+        int8 = precision == "int8"
+        if precision == "auto":
+            int8 = multiplies_bytes() and loses_nothing("int8", calibration)
         return cls(
             folder=str(folder),
             name=described.name,

@@ -11,6 +11,7 @@ from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.light.systems import light_fault
 from unshuffle.machine import processors
 from unshuffle.storage.files import FolderFiles, Storage, read_json
+from unshuffle.system.calibration import Calibration, FewerBits
 
 if TYPE_CHECKING:
     from unshuffle.system.contracts import OrderingModel
@@ -23,7 +24,11 @@ MODELS = Path(__file__).parent.parent / "data" / "models"
 """Models that are part of the package, by name."""
 RuntimeName = Literal["auto", "light", "torch"]
 Precision = Literal["auto", "32", "bf16", "int8"]
-"""`32`: single precision; `bf16`: products in bfloat16 (torch); `int8`: products in 8 bits (light); `auto`: `32`."""
+"""`32`: single precision; `bf16`: products in bfloat16 (torch); `int8`: products in 8 bits (light).
+
+`auto`: fewer bits where the model's calibration says that they lose nothing and the processor has instructions for
+them, else `32`.
+"""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,11 @@ def read_extras(files: FolderFiles) -> tuple[dict[str, Any] | None, str]:
     return calibration, card
 
 
+def loses_nothing(bits: FewerBits, calibration: dict[str, Any] | None) -> bool:
+    """Whether a model was measured to order as well in fewer bits."""
+    return calibration is not None and bits in Calibration.read(calibration).harmless
+
+
 def load(name: str, *, runtime: RuntimeName, device: str, precision: Precision, threads: int | None) -> OrderingModel:
     """The model of a folder on the runtime that is asked for, or on the lightest one that serves."""
     described = read_description(name)
@@ -86,7 +96,7 @@ def load(name: str, *, runtime: RuntimeName, device: str, precision: Precision, 
     if runtime == "light" or (runtime == "auto" and not fault):
         from unshuffle.system.light_model import LightModel
 
-        return LightModel.load(described, int8=precision == "int8", threads=threads or processors())
+        return LightModel.load(described, precision=precision, threads=threads or processors())
     if find_spec("torch") is None:
         raise MissingExtra(f"{name}: this model", "train")
     if precision == "int8":
@@ -94,7 +104,7 @@ def load(name: str, *, runtime: RuntimeName, device: str, precision: Precision, 
     from unshuffle.machine import usable_device
     from unshuffle.system.folder import load_model
 
-    return load_model(name, device=usable_device(device), precision="bf16" if precision == "bf16" else "32")
+    return load_model(name, device=usable_device(device), precision=precision)
 
 
 def export(name: str, out: Path, storage: Storage = "int8") -> Path:
@@ -108,5 +118,5 @@ def export(name: str, out: Path, storage: Storage = "int8") -> Path:
     from unshuffle.system.light_model import LightModel
 
     save_model(load_model(name), out, storage=storage)
-    LightModel.load(read_description(str(out)), int8=False, threads=1)
+    LightModel.load(read_description(str(out)), precision="32", threads=1)
     return out
