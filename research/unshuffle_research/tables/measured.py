@@ -21,6 +21,11 @@ def benchmarks() -> list[dict[str, Any]]:
     return [run for run in found if isinstance(run.get("targets"), list) and not run.get("quick")]
 
 
+def figures_of(name: str) -> dict[str, Any]:
+    """What one benchmark measured beside its targets; nothing where it was not run."""
+    return next((run["figures"] for run in benchmarks() if run["benchmark"] == name), {})
+
+
 def speed() -> str:
     """Every target of every benchmark."""
     rows = []
@@ -45,10 +50,9 @@ def speed_figures(*names: str) -> str:
 
 def precision() -> str:
     """What fewer bits change in tau, kind by kind, and how fast each precision is."""
-    (run,) = [run for run in benchmarks() if run["benchmark"] == "precision"] or [None]
-    if run is None or "documents per CPU second" not in run["figures"]:
+    figures = figures_of("precision")
+    if "documents per CPU second" not in figures:
         return "*Not run yet.*\n"
-    figures = run["figures"]
     ways = [name.removeprefix("change of ") for name in figures if name.startswith("change of ")]
     rows = [
         [kind, str(figures[f"change of {ways[0]}"][kind]["documents"]), f"{tau:.1f}"]
@@ -66,12 +70,12 @@ def precision() -> str:
 
 def long() -> str:
     """Seconds, memory and tau by the number of sentences."""
-    (run,) = [run for run in benchmarks() if run["benchmark"] == "long"] or [None]
-    if run is None:
+    figures = figures_of("long")
+    if not figures:
         return "*Not run yet.*\n"
     rows = [
         [size, str(found["documents"]), f"{found['seconds']:.2f}", f"{found['megabytes']:.0f}", f"{found['tau']:.1f}"]
-        for size, found in run["figures"].items()
+        for size, found in figures.items()
     ]
     return table(["text", "documents", "CPU seconds", "peak MB", "τ"], rows)
 
