@@ -8,7 +8,7 @@ import pytest
 from unshuffle_research.benchmarks.__main__ import NAMES, main
 from unshuffle_research.benchmarks.targets import Report, Target, exponent
 
-STARTS_PROCESSES = {"scaling", "cold_start", "shipped", "memory", "long", "precision", "training_bf16"}
+STARTS_PROCESSES = {"scaling", "cold_start", "shipped", "memory", "long", "precision", "training_bf16", "demo"}
 
 
 @pytest.mark.parametrize(

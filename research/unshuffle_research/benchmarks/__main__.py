@@ -22,6 +22,7 @@ NAMES = (
     "long",
     "precision",
     "memory",
+    "demo",
 )
 
 
