@@ -124,13 +124,20 @@ def _starred(trained: Sequence[dict[str, Any]]) -> str:
 
 
 def simple_ways() -> str:
-    """τ of the shipped model beside orders that need no training."""
+    """τ of the shipped model beside orders that need no training, a language model's and the first shipped model's."""
+    rivals = {"a language model's likelihood": "language-model", "first shipped model": "default-before"}
+    found = {title: {run["dataset"]: run for run in runs(RESULTS / folder)} for title, folder in rivals.items()}
+    found = {title: others for title, others in found.items() if others}
     rows = []
     for run in runs(RESULTS / "default"):
-        ways = [run["baselines"][name]["tau"] for name in ("random", "nearest chain")]
-        figures = [f"{value:.1f}" for value in (*ways, run["test"]["tau"])]
-        rows.append([run["dataset"], str(run["test"]["documents"]), *figures])
-    return table(["text", "documents", "random", "nearest chain", "shipped model"], rows)
+        kind, documents = run["dataset"], run["test"]["documents"]
+        figures = [f"{run['baselines'][name]['tau']:.1f}" for name in ("random", "nearest chain")]
+        for others in found.values():
+            test = others[kind]["test"] if kind in others else None
+            few = f" ({test['documents']})" if test and test["documents"] != documents else ""
+            figures.append(f"{test['tau']:.1f}{few}" if test else "–")
+        rows.append([kind, str(documents), *figures, f"{run['test']['tau']:.1f}"])
+    return table(["text", "documents", "random", "nearest chain", *found, "shipped model"], rows)
 
 
 def thresholds() -> str:
