@@ -94,6 +94,12 @@ def test_held_out_texts_are_drawn_from_the_whole_source(data: Path) -> None:
     assert some["short"] != valids["short"][:3]  # not the first texts alone
 
 
+def test_long_texts_give_several_excerpts_and_short_ones_themselves_once(data: Path) -> None:
+    found = held_out(mixture(), data, "valid", excerpts=4)
+    assert len(found["short"]) == 30 and 5 < len(found["long"]) <= 20
+    assert len(set(found["long"])) == len(found["long"])
+
+
 def test_credits_name_the_texts_that_were_used(data: Path, tmp_path: Path) -> None:
     for name, texts in (("short", SHORT), ("long", LONG)):
         lines = ["id\tauthor\ttitle\turl\tlicence", *(f"{id}\tA\tT\tU\tCC" for id in [*texts, "unused"])]

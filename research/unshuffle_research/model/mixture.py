@@ -121,19 +121,21 @@ def excerpt(document: Document, config: MixtureConfig, rng: np.random.Generator)
 
 
 def held_out(
-    config: MixtureConfig, folder: Path, files: str, most: int | None = None
+    config: MixtureConfig, folder: Path, files: str, most: int | None = None, excerpts: int = 1
 ) -> dict[str, tuple[Document, ...]]:
-    """Validation or test documents by source, long ones as excerpts; `most` draws some of each."""
+    """Validation or test documents by source, long ones as so many excerpts; `most` draws some of each."""
     found: dict[str, tuple[Document, ...]] = {}
     for source in config.sources:
         names = source.valid if files == "valid" else source.test
         rng = np.random.default_rng(derived(0, "held out", source.name))
-        documents = [
+        drawings = [
             excerpt(document, config, rng)
             for file in names
             for document in read_documents(folder / file)
             if len(document.sentences) >= config.shortest
+            for _ in range(excerpts)
         ]
+        documents = list({document.sentences: document for document in drawings}.values())
         if documents:
             drawn = rng.permutation(len(documents))[:most]
             found[source.name] = tuple(documents[number] for number in sorted(drawn))
