@@ -13,6 +13,7 @@ from unshuffle.decode.contracts import GivenOrders, Gold, decoders
 from unshuffle.decode.search import Stepwise, TensorMemory, TensorPrefix, beam_search, content_ranks, select_sentences
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.products import Linear
 from unshuffle.layers.recurrence import Packing, lstm_states
 from unshuffle.layers.segments import pad_documents, select_rows
 from unshuffle.machine import single
@@ -41,8 +42,8 @@ class Pointer(Stepwise):
         super().__init__()
         attention = config.attention_width or width
         self.lstm = nn.LSTM(encoded_width, width)
-        self.key = nn.Linear(encoded_width + width, attention)
-        self.query = nn.Linear(width, attention)
+        self.key = Linear(encoded_width + width, attention)
+        self.query = Linear(width, attention)
         self.score = nn.Linear(attention, 1)
 
     def keys(self, states: States) -> Tensor:

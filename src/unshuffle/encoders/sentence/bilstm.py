@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout, WordEmbedding
+from unshuffle.layers.padded import FEW, padded_last_states
 from unshuffle.layers.recurrence import Packing, bilstm_last_states
 from unshuffle.layers.segments import select_rows
 
@@ -44,11 +45,14 @@ class BiLSTM(SentenceEncoder):
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""
-        packing = Packing.of(batch.tokens.lengths)
-        words, rows = batch.tokens.ids, None
-        if not self.training:  # without dropout, the input half of the gates is the same for equal words
-            words, rows = torch.unique(words, return_inverse=True)
-        ends = bilstm_last_states(self.lstm, self.embedding(words), packing, rows)
+        ids, lengths = batch.tokens.ids, batch.tokens.lengths
+        if self.training or torch.is_grad_enabled():
+            ends = bilstm_last_states(self.lstm, self.embedding(ids), Packing.of(lengths))
+        elif len(lengths) <= FEW:
+            ends = padded_last_states(self.lstm, self.embedding(ids), lengths)
+        else:  # without dropout, the input half of the gates is the same for equal words
+            words, rows = torch.unique(ids, return_inverse=True)
+            ends = bilstm_last_states(self.lstm, self.embedding(words), Packing.of(lengths), rows)
         vectors = select_rows(ends, batch.tokens.distinct)
         return Encoded(
             sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
