@@ -104,9 +104,7 @@ class SplitGRU(nn.Module):
         self.width = width
         self.inputs = tuple(inputs)
         widths = list(inputs.values())
-        self.parts = nn.ModuleList(
-            Linear(part, 3 * width, bias=position == 0) for position, part in enumerate(widths)
-        )
+        self.parts = nn.ModuleList(Linear(part, 3 * width, bias=position == 0) for position, part in enumerate(widths))
         self.hidden = Linear(width, 3 * width, bias=False)
         self.candidate_bias = nn.Parameter(torch.empty(width))
         bound = 1 / math.sqrt(sum(widths) + width)  # the range of one layer on the concatenation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from unshuffle.search.contracts import Allowed, Bools, Floats, Found, Ints, Memory, Prefix, Search, State
 
 TINY = np.finfo(np.float64).tiny
-FEW = 16
+FEW = 8
 """Rows of a step up to which one more costs next to nothing."""
 TIE = 1e-12
 """Smaller than the gap between any two scores, even times the number of continuations of a document."""
@@ -137,16 +137,17 @@ def _select(
     table[document, position] = total - TIE * (longest * position[:, None] + content[document])
     flat = table.reshape(documents, -1)
     width = min(beam, flat.shape[1])
+    rows_of = np.arange(documents)[:, None]
     if width < flat.shape[1]:
         parted = np.argpartition(-flat, width - 1, 1)
         best = parted[:, :width]
         if left_out is not None:
-            np.maximum(left_out, np.take_along_axis(flat, parted[:, width:], 1).max(1), out=left_out)
+            np.maximum(left_out, flat[rows_of, parted[:, width:]].max(1), out=left_out)
     else:
         best = np.broadcast_to(np.arange(width), (documents, width))
-    values = np.take_along_axis(flat, best, 1)
+    values = flat[rows_of, best]
     order = np.argsort(-values, 1, kind="stable")
-    best, values = np.take_along_axis(best, order, 1), np.take_along_axis(values, order, 1)
+    best, values = best[rows_of, order], values[rows_of, order]
     alive = values > -np.inf
     if bound is not None:
         hopeful = values >= bound[:, None]
@@ -173,8 +174,14 @@ GOLDEN = (5**0.5 - 1) / 2
 def content_keys(*vectors: NDArray[np.floating]) -> Floats:
     """(sentences, width) each -> (sentences,) a number that depends on a sentence's vectors alone."""
     rows = np.concatenate(vectors, 1).astype(np.float64)
-    keys: Floats = rows @ np.cos(np.arange(1, rows.shape[1] + 1) * GOLDEN)
+    keys: Floats = rows @ _directions(rows.shape[1])
     return keys
+
+
+@lru_cache(maxsize=8)
+def _directions(width: int) -> Floats:
+    numbers: Floats = np.cos(np.arange(1, width + 1) * GOLDEN)
+    return numbers
 
 
 def content_ranks(keys: Floats, sizes: Ints) -> Ints:
