@@ -50,6 +50,18 @@ def test_the_greedy_bound_loses_nothing() -> None:
         assert all(better)
 
 
+@pytest.mark.parametrize("sharpness", [0.3, 1.0, 5.0])
+def test_a_narrow_pass_that_suffices_finds_what_the_wide_one_finds(sharpness: float) -> None:
+    memory, sizes, content = tables([7] * 20)
+    for document in range(len(sizes)):  # alone, so that the first pass is wider than one
+        alone = TableMemory(memory.table[document : document + 1] * sharpness)
+        of_it = sizes[document : document + 1], content[document : document + 1]
+        for beam in (2, 8, 20, 100):
+            (found,) = beam_search(alone, of_it[0], Search(beam=beam, keep=1), of_it[1])
+            (free,) = beam_search(alone, of_it[0], Search(beam=beam, keep=2), of_it[1])
+            assert found.orders[0] == free.orders[0]
+
+
 def test_equal_scores_fall_by_content() -> None:
     sizes = torch.tensor([4, 4])
     content = np.array([[2, 0, 3, 1], [0, 1, 2, 3]])

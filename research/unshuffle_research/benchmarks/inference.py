@@ -25,7 +25,8 @@ from unshuffle_research.benchmarks.twin_search import best_order
 
 WIDE = 64
 BEAMS = 1, 8, WIDE
-TWIN_WIDE, TWIN_DEFAULT = 3.0, 5.0
+TOGETHER = 32
+TWIN_WIDE, TWIN_DEFAULT, TWIN_ONE = 3.0, 5.0, 4.0
 NEAR = 1e-4
 
 
@@ -41,6 +42,8 @@ def run(settings: Settings) -> Report:
     assert_same_orders(model, twin, items, near=NEAR if settings.model else 10 * NEAR)
     calls: dict[str, Callable[[], object]] = {f"beam {beam}": partial(order, model, items, beam) for beam in BEAMS}
     calls["default beam"] = partial(order, model, items, DEFAULT_BEAM)
+    calls["one document at a time"] = partial(order, model, items, DEFAULT_BEAM, together=1)
+    calls["one document at a time, beam 64"] = partial(order, model, items, WIDE, together=1)
     calls["all of the beam kept"] = partial(order, model, items, DEFAULT_BEAM, keep=DEFAULT_BEAM)
     calls["twin, beam 1"] = lambda: [best_order(twin, item, 1) for item in items]
     calls["twin, beam 64"] = lambda: [best_order(twin, item, WIDE) for item in items]
@@ -62,6 +65,11 @@ def run(settings: Settings) -> Report:
                 ratio=spent["twin, beam 64"] / spent["default beam"],
                 limit=TWIN_DEFAULT,
             ),
+            Target(
+                name="one document at a time, default beam: times the twin's beam 64",
+                ratio=spent["twin, beam 64"] / spent["one document at a time"],
+                limit=TWIN_ONE,
+            ),
         ),
         {
             "documents per second": {name: count / time for name, time in spent.items()},
@@ -80,10 +88,10 @@ def run(settings: Settings) -> Report:
 
 
 @torch.inference_mode()
-def order(model: Model, items: Sequence[Item], beam: int, *, keep: int = 1) -> list[Found]:
+def order(model: Model, items: Sequence[Item], beam: int, *, keep: int = 1, together: int = TOGETHER) -> list[Found]:
     """All documents, in batches of like length, as `Orderer` makes them."""
     found: dict[int, Found] = {}
-    for numbers in batches(items, 32):
+    for numbers in batches(items, together):
         batch = collate([items[number] for number in numbers])
         read = model.network.read(batch)
         best = model.network.search(read, batch, Search(beam=beam, keep=keep))
@@ -93,12 +101,14 @@ def order(model: Model, items: Sequence[Item], beam: int, *, keep: int = 1) -> l
 
 def assert_same_orders(model: Model, twin: Twin, items: Sequence[Item], *, near: float = NEAR) -> None:
     """The wide beam finds what the twin finds; one order in fifty may be another, equally good one."""
-    different = 0
-    for found, item in zip(order(model, items, WIDE), items, strict=True):
-        theirs, log_probability = best_order(twin, item, WIDE)
-        assert abs(found.log_probabilities[0] - log_probability) < near, "the twin has found a better or worse order"
-        different += found.orders[0] != theirs
-    assert different <= len(items) // 50, f"{different} orders differ from the twin's"
+    expected = [best_order(twin, item, WIDE) for item in items]
+    for together in (TOGETHER, 1):
+        different = 0
+        found = order(model, items, WIDE, together=together)
+        for ours, (theirs, log_probability) in zip(found, expected, strict=True):
+            assert abs(ours.log_probabilities[0] - log_probability) < near, "the twin has found a better or worse order"
+            different += ours.orders[0] != theirs
+        assert different <= len(items) // 50, f"{different} orders differ from the twin's"
 
 
 def parts(orderer: Orderer, documents: list[Document], repeats: int) -> dict[str, float]:

@@ -13,10 +13,12 @@ from unshuffle.decode.contracts import GivenOrders, Gold, decoders
 from unshuffle.decode.search import Stepwise, TensorMemory, TensorPrefix, beam_search, content_ranks, select_sentences
 from unshuffle.encoders.contracts import States
 from unshuffle.graph.batch import GraphBatch
+from unshuffle.layers.products import Linear, Product
 from unshuffle.layers.recurrence import Packing, lstm_states
 from unshuffle.layers.segments import pad_documents, select_rows
 from unshuffle.machine import single
 from unshuffle.parts.registry import PartConfig
+from unshuffle.search.beam import FEW
 from unshuffle.search.contracts import Found, Search
 
 LARGEST = 20.0
@@ -41,9 +43,10 @@ class Pointer(Stepwise):
         super().__init__()
         attention = config.attention_width or width
         self.lstm = nn.LSTM(encoded_width, width)
-        self.key = nn.Linear(encoded_width + width, attention)
-        self.query = nn.Linear(width, attention)
+        self.key = Linear(encoded_width + width, attention)
+        self.query = Linear(width, attention)
         self.score = nn.Linear(attention, 1)
+        self.from_input, self.from_state = Product(), Product()  # of the LSTM's two matrices
 
     def keys(self, states: States) -> Tensor:
         """(sentences, attention)."""
@@ -116,23 +119,27 @@ class PointerMemory:
         self.pointer = pointer
         names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
         from_input, recurrent, *biases = (cast(Tensor, getattr(pointer.lstm, name)) for name in names)
-        self.recurrent = recurrent.t()
+        self.recurrent = recurrent
         self.bias = biases[0] + biases[1]
-        self.inputs = pad_documents(torch.addmm(self.bias, states.encoded.sentences, from_input.t()), graph)
+        self.inputs = pad_documents(pointer.from_input(states.encoded.sentences, from_input, self.bias), graph)
         self.keys = pad_documents(pointer.keys(states), graph)
         self.documents = states.documents
         self._attention = PointerAttention(pointer, self.keys)
 
     def begin(self) -> Carry:
         """Before any sentence: the input is zero, the state the document's."""
-        gates = self.bias + self.documents @ self.recurrent
+        gates = self.pointer.from_state(self.documents, self.recurrent, self.bias)
         return _lstm_step(gates, torch.zeros_like(self.documents))
 
     def advance(self, carry: Carry, parent: Tensor, document: Tensor, choice: Tensor) -> Carry:
         """Children of one parent share its recurrent product."""
-        parents, which = torch.unique(parent, return_inverse=True)
-        recurrent = carry.hidden[parents] @ self.recurrent
-        return _lstm_step(select_sentences(self.inputs, document, choice) + recurrent[which], carry.cell[parent])
+        hidden, which = carry.hidden, parent
+        if len(hidden) > FEW:  # else leaving out those without children costs more than it saves
+            parents, which = torch.unique(parent, return_inverse=True)
+            hidden = select_rows(hidden, parents)
+        recurrent = self.pointer.from_state(hidden, self.recurrent)
+        gates = select_sentences(self.inputs, document, choice) + select_rows(recurrent, which)
+        return _lstm_step(gates, select_rows(carry.cell, parent))
 
     def logits(self, carry: Carry, prefix: TensorPrefix) -> Tensor:
         """(rows, longest)."""
@@ -152,6 +159,8 @@ class PointerAttention:
         self.keys = keys  # (documents, longest, attention)
         self.exponentials = (2 * keys).exp_() if _safe_to_exponentiate(keys) else None
         self.one = keys.new_ones(())
+        self.weight = pointer.score.weight[0].detach()
+        self.most = self.weight.sum() + pointer.score.bias.detach()  # the score where every tanh is 1
 
     @torch.no_grad()
     def __call__(self, hidden: Tensor, document: Tensor) -> Tensor:
@@ -159,7 +168,6 @@ class PointerAttention:
         (query,) = single(self.pointer.query(hidden))
         if self.exponentials is None or not _safe_to_exponentiate(query):
             return self.pointer.attend(hidden, self.keys.index_select(0, document))
-        weight = self.pointer.score.weight[0]
         query.mul_(2).exp_()
         longest, width = self.keys.shape[1:]
         deficit = query.new_empty(len(query), longest)  # weighted sum of (1 - tanh) / 2
@@ -167,17 +175,23 @@ class PointerAttention:
         for rows in range(0, len(query), size):
             pairs = self.exponentials.index_select(0, document[rows : rows + size])
             pairs = torch.addcmul(self.one, pairs, query[rows : rows + size, None], out=pairs).reciprocal_()
-            torch.mv(pairs.view(-1, width), weight, out=deficit[rows : rows + size].view(-1))
-        logits: Tensor = deficit.mul_(-2).add_(weight.sum() + self.pointer.score.bias)
+            torch.mv(pairs.view(-1, width), self.weight, out=deficit[rows : rows + size].view(-1))
+        logits: Tensor = deficit.mul_(-2).add_(self.most)
         return logits
 
 
 def _safe_to_exponentiate(values: Tensor) -> bool:
     """Whether exponentials of two such values, and their product, neither vanish nor overflow."""
-    return bool(values.numel() == 0 or values.abs().max() <= LARGEST)
+    if values.numel() == 0:
+        return True
+    least, most = values.detach().aminmax()
+    return float(least) >= -LARGEST and float(most) <= LARGEST
 
 
 def _lstm_step(gates: Tensor, cell: Tensor) -> Carry:
-    into, forget, candidate, out = gates.chunk(4, 1)
-    cell = forget.sigmoid() * cell + into.sigmoid() * candidate.tanh()
-    return Carry(out.sigmoid() * cell.tanh(), cell)
+    """With tanh(x) = 2 sigmoid(2x) - 1, cheaper than torch's own."""
+    into, forget, _, out = gates.sigmoid().chunk(4, 1)
+    width = cell.shape[1]
+    candidate = (2 * gates[:, 2 * width : 3 * width]).sigmoid()
+    cell = torch.addcmul(forget * cell - into, into, candidate, value=2)
+    return Carry(torch.addcmul(-out, out, (2 * cell).sigmoid(), value=2), cell)

@@ -12,6 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from unshuffle.encoders.contracts import Encoded
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import GraphBatch, ordered_pairs, pair_numbers
+from unshuffle.layers.products import Linear
 from unshuffle.layers.segments import scatter_sum, select_rows
 
 LinkMessage = Literal["gated", "sum", "weighted", "bucketed"]
@@ -22,8 +23,8 @@ class Gated(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.from_target = nn.Linear(width, width)
-        self.from_source = nn.Linear(width, width, bias=False)
+        self.from_target = Linear(width, width)
+        self.from_source = Linear(width, width, bias=False)
 
     def forward(self, state: Tensor, links: Tensor, weights: Tensor) -> Tensor:
         """`links`: (2, links) target and source; `weights`: (links,) chance that the target comes first."""
@@ -65,12 +66,12 @@ class Bucketed(nn.Module):
 
     def __init__(self, width: int, label: int = 50) -> None:
         super().__init__()
-        self.from_target = nn.Linear(width, width)
-        self.from_source = nn.Linear(width, width, bias=False)
+        self.from_target = Linear(width, width)
+        self.from_source = Linear(width, width, bias=False)
         self.side = nn.Embedding(3, label)
         self.tenth = nn.Embedding(11, label)
-        self.from_side = nn.Linear(label, width, bias=False)
-        self.from_tenth = nn.Linear(label, width, bias=False)
+        self.from_side = Linear(label, width, bias=False)
+        self.from_tenth = Linear(label, width, bias=False)
 
     def forward(self, state: Tensor, links: Tensor, weights: Tensor) -> Tensor:
         """(sentences, width) -> (sentences, width)."""
@@ -102,9 +103,9 @@ class MentionMessages(nn.Module):
         super().__init__()
         self.source_width = source
         self.width = source + role
-        self.from_target = nn.Linear(target, self.width)
-        self.from_source = nn.Linear(source, self.width, bias=False)
-        self.from_role = nn.Linear(role, self.width, bias=False)
+        self.from_target = Linear(target, self.width)
+        self.from_source = Linear(source, self.width, bias=False)
+        self.from_role = Linear(role, self.width, bias=False)
 
     def forward(self, target: Tensor, source: Tensor, edges: Tensor, roles: Tensor, role_vectors: Tensor) -> Tensor:
         """`edges`: (2, mentions) target and source of each; gives (targets, source + role)."""
@@ -128,8 +129,8 @@ class RelationMessages(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.from_target = nn.Linear(width, width)
-        self.from_source = nn.Linear(width, width, bias=False)
+        self.from_target = Linear(width, width)
+        self.from_source = Linear(width, width, bias=False)
         self.similarity_scale = nn.Parameter(torch.zeros(()))
 
     def forward(self, state: Tensor, graph: GraphBatch) -> Tensor:
@@ -149,8 +150,8 @@ class WindowHead(nn.Module):
         super().__init__()
         self.pair_width = pair_width
         if not pair_width:
-            self.from_one = nn.Linear(width, width)
-            self.from_other = nn.Linear(width, width, bias=False)
+            self.from_one = Linear(width, width)
+            self.from_other = Linear(width, width, bias=False)
         self.score = nn.Linear(pair_width or width, windows)
 
     def forward(self, encoded: Encoded, pairs: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from unshuffle.layers.products import Linear
 from unshuffle.layers.segments import scatter_sum, select_rows
 from unshuffle.machine import autocasts, single
 
@@ -103,10 +104,8 @@ class SplitGRU(nn.Module):
         self.width = width
         self.inputs = tuple(inputs)
         widths = list(inputs.values())
-        self.parts = nn.ModuleList(
-            nn.Linear(part, 3 * width, bias=position == 0) for position, part in enumerate(widths)
-        )
-        self.hidden = nn.Linear(width, 3 * width, bias=False)
+        self.parts = nn.ModuleList(Linear(part, 3 * width, bias=position == 0) for position, part in enumerate(widths))
+        self.hidden = Linear(width, 3 * width, bias=False)
         self.candidate_bias = nn.Parameter(torch.empty(width))
         bound = 1 / math.sqrt(sum(widths) + width)  # the range of one layer on the concatenation
         for parameter in self.parameters():

@@ -43,6 +43,8 @@ def segment_mean(rows: Tensor, segment: Tensor, size: int) -> Tensor:
 
 def pad_documents(rows: Tensor, graph: GraphBatch) -> Tensor:
     """(sentences, ...) -> (documents, longest, ...), zeros after a document's last sentence."""
+    if graph.documents == 1:
+        return rows[None]
     longest = int(graph.sizes.max())
     document = graph.document_of_sentence
     position = torch.arange(graph.sentences, device=rows.device) - graph.first_sentence[document]

@@ -11,6 +11,7 @@ from unshuffle.encoders.contracts import Encoded, SentenceEncoder
 from unshuffle.encoders.paragraph.grn import GRN
 from unshuffle.graph.batch import Batch, GraphBatch
 from unshuffle.layers.dropout import Dropout
+from unshuffle.layers.products import Linear
 from unshuffle.layers.segments import select_rows
 
 
@@ -19,12 +20,12 @@ class PairHead(nn.Module):
 
     def __init__(self, *, width: int, hidden: int, dropout: float) -> None:
         super().__init__()
-        self.from_one = nn.Linear(width, hidden, bias=False)
-        self.from_other = nn.Linear(width, hidden, bias=False)
+        self.from_one = Linear(width, hidden, bias=False)
+        self.from_other = Linear(width, hidden, bias=False)
         self.rest = nn.Sequential(
             nn.ReLU(),
             Dropout(dropout),
-            nn.Linear(hidden, hidden, bias=False),
+            Linear(hidden, hidden, bias=False),
             nn.ReLU(),
             Dropout(dropout),
             nn.Linear(hidden, 1, bias=False),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from unshuffle.search.contracts import Allowed, Bools, Floats, Found, Ints, Memory, Prefix, Search, State
 
 TINY = np.finfo(np.float64).tiny
+FEW = 8
+"""Rows of a step up to which one more costs next to nothing."""
 TIE = 1e-12
 """Smaller than the gap between any two scores, even times the number of continuations of a document."""
 
@@ -15,20 +19,32 @@ TIE = 1e-12
 def beam_search(
     memory: Memory[State], sizes: Ints, search: Search, content: Ints, *, normalised: bool = True
 ) -> list[Found]:
-    """The best orders of each document; where only the best is wanted, a greedy pass bounds the search first.
+    """The best orders of each document; where only the best is wanted, a narrow pass bounds the search first.
 
-    Log-probabilities only fall, so a partial order below a finished one cannot win and is dropped. `content`:
-    (documents, longest) ranks by which equal continuations are told apart. With `normalised` false, a memory's scores
-    are added up as they are, the last sentence's too; they may rise, so nothing is dropped early.
+    Log-probabilities only fall, so a partial order below a finished one cannot win and is dropped; where the narrow
+    pass has left out only such, no wider one would find a better order. `content`: (documents, longest) ranks by which
+    equal continuations are told apart. With `normalised` false, a memory's scores are added up as they are, the last
+    sentence's too; they may rise, so nothing is dropped early.
     """
-    if not normalised:
-        return _best(_search(memory, sizes, search.beam, search.allowed, content, None, False), sizes, search.keep)
-    bound = None
-    if search.keep == 1 and search.beam > 1:
-        greedy = _search(memory, sizes, 1, search.allowed, content, None)
-        bound = np.full(len(sizes), -np.inf)
-        bound[greedy.document] = greedy.score
-    return _best(_search(memory, sizes, search.beam, search.allowed, content, bound), sizes, search.keep)
+    ask = partial(_search, memory, sizes, allowed=search.allowed, content=content, normalised=normalised)
+    if not normalised or search.keep > 1 or search.beam == 1:
+        return _best(ask(search.beam), sizes, search.keep)
+    # A few rows cost no more than one: what takes time is to read the weights.
+    narrow = min(search.beam, max(1, FEW // len(sizes)))
+    left_out = np.full(len(sizes), -np.inf)
+    first = ask(narrow, left_out=left_out)
+    bound = np.full(len(sizes), -np.inf)
+    bound[first.document[::-1]] = first.score[::-1]  # each document's best comes last, and stays
+    bound = _just_below(bound)
+    if narrow == search.beam or (left_out < bound).all():
+        return _best(first, sizes, search.keep)
+    return _best(ask(search.beam, bound=bound), sizes, search.keep)
+
+
+def _just_below(scores: Floats) -> Floats:
+    """Rounding differs between passes, and must drop no order that is as good."""
+    below: Floats = scores - 1e-5 * np.abs(scores) - 1e-3
+    return below
 
 
 def log_softmax(logits: NDArray[np.floating]) -> Floats:
@@ -44,11 +60,14 @@ def _search(
     memory: Memory[State],
     sizes: Ints,
     beam: int,
+    *,
     allowed: Allowed | None,
     content: Ints,
-    bound: Floats | None,
-    normalised: bool = True,
+    normalised: bool,
+    bound: Floats | None = None,
+    left_out: Floats | None = None,
 ) -> Prefix:
+    """`left_out`: (documents,) becomes the score of the best partial order for which the beam had no room."""
     documents, longest = len(sizes), int(sizes.max())
     due = None if allowed is None else _due(allowed)
     carry = memory.begin()
@@ -69,7 +88,7 @@ def _search(
         if not open_rows.all():
             total[~open_rows] = -np.inf
             total[~open_rows, 0] = prefix.score[~open_rows]
-        parent, choice = _select(total, prefix.document, content, beam, bound)
+        parent, choice = _select(total, prefix.document, content, beam, bound, left_out)
         document, used = prefix.document[parent], prefix.used[parent]
         used[np.arange(len(parent)), choice] |= open_rows[parent]
         chosen = np.concatenate([prefix.chosen[parent], choice[:, None]], 1)
@@ -104,7 +123,9 @@ def _permitted(allowed: Allowed, due: Bools, prefix: Prefix, step: int) -> Bools
     return permitted
 
 
-def _select(total: Floats, document: Ints, content: Ints, beam: int, bound: Floats | None) -> tuple[Ints, Ints]:
+def _select(
+    total: Floats, document: Ints, content: Ints, beam: int, bound: Floats | None, left_out: Floats | None
+) -> tuple[Ints, Ints]:
     """Parent row and chosen sentence of the best continuations, document by document, best first."""
     rows, longest = total.shape
     documents = len(content)
@@ -116,16 +137,21 @@ def _select(total: Floats, document: Ints, content: Ints, beam: int, bound: Floa
     table[document, position] = total - TIE * (longest * position[:, None] + content[document])
     flat = table.reshape(documents, -1)
     width = min(beam, flat.shape[1])
-    best = np.argpartition(-flat, width - 1, 1)[:, :width] if width < flat.shape[1] else np.arange(width)[None]
-    best = np.broadcast_to(best, (documents, width))
-    values = np.take_along_axis(flat, best, 1)
+    rows_of = np.arange(documents)[:, None]
+    if width < flat.shape[1]:
+        parted = np.argpartition(-flat, width - 1, 1)
+        best = parted[:, :width]
+        if left_out is not None:
+            np.maximum(left_out, flat[rows_of, parted[:, width:]].max(1), out=left_out)
+    else:
+        best = np.broadcast_to(np.arange(width), (documents, width))
+    values = flat[rows_of, best]
     order = np.argsort(-values, 1, kind="stable")
-    best, values = np.take_along_axis(best, order, 1), np.take_along_axis(values, order, 1)
+    best, values = best[rows_of, order], values[rows_of, order]
     alive = values > -np.inf
     if bound is not None:
-        # Rounding differs between the two passes: it must drop neither the best nor, in any document, everything.
-        hopeful = values >= (bound - 1e-5 * np.abs(bound) - 1e-3)[:, None]
-        hopeful[:, 0] = True
+        hopeful = values >= bound[:, None]
+        hopeful[:, 0] = True  # rounding must not drop everything either
         alive &= hopeful
     where, _ = alive.nonzero()
     chosen = best[alive]
@@ -148,8 +174,14 @@ GOLDEN = (5**0.5 - 1) / 2
 def content_keys(*vectors: NDArray[np.floating]) -> Floats:
     """(sentences, width) each -> (sentences,) a number that depends on a sentence's vectors alone."""
     rows = np.concatenate(vectors, 1).astype(np.float64)
-    keys: Floats = rows @ np.cos(np.arange(1, rows.shape[1] + 1) * GOLDEN)
+    keys: Floats = rows @ _directions(rows.shape[1])
     return keys
+
+
+@lru_cache(maxsize=8)
+def _directions(width: int) -> Floats:
+    numbers: Floats = np.cos(np.arange(1, width + 1) * GOLDEN)
+    return numbers
 
 
 def content_ranks(keys: Floats, sizes: Ints) -> Ints:

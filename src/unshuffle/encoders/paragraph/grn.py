@@ -13,6 +13,7 @@ from unshuffle.encoders.messages import LINK_MESSAGES, LinkMessage, MentionMessa
 from unshuffle.graph.batch import GraphBatch
 from unshuffle.layers.dropout import Dropout
 from unshuffle.layers.gru import Gathered, SplitGRU
+from unshuffle.layers.products import Linear
 from unshuffle.layers.segments import scatter_sum
 from unshuffle.parts.registry import PartConfig
 from unshuffle.text.document import Role
@@ -105,7 +106,7 @@ class GRN(ParagraphEncoder):
             {"word": entity_input, "mentioning": width + role, "document": width, **related}, entity
         )
         self.document_update = SplitGRU({"sentences": width, "entities": entity}, width)
-        self.entity_start = nn.Linear(entity_input, entity) if config.initial_states == "encoder" else None
+        self.entity_start = Linear(entity_input, entity) if config.initial_states == "encoder" else None
         self.dropout = Dropout(config.dropout)
 
     def forward(self, encoded: Encoded, graph: GraphBatch, weights: Tensor) -> States:

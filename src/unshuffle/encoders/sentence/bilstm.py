@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from unshuffle.encoders.contracts import Encoded, SentenceEncoder, SentenceEncoderConfig, sentence_encoders
 from unshuffle.graph.batch import Batch
 from unshuffle.layers.dropout import Dropout, WordEmbedding
+from unshuffle.layers.padded import PaddedLSTM
 from unshuffle.layers.recurrence import Packing, bilstm_last_states
 from unshuffle.layers.segments import select_rows
 
@@ -41,15 +42,20 @@ class BiLSTM(SentenceEncoder):
         )
         self.lstm = nn.LSTM(config.word_width, config.width // 2, bidirectional=True)
         self.dropout = Dropout(config.dropout)
+        self._few = PaddedLSTM()
 
     def forward(self, batch: Batch) -> Encoded:
         """(words,) -> (sentences, width)."""
-        packing = Packing.of(batch.tokens.lengths)
-        words, rows = batch.tokens.ids, None
-        if not self.training:  # without dropout, the input half of the gates is the same for equal words
-            words, rows = torch.unique(words, return_inverse=True)
-        ends = bilstm_last_states(self.lstm, self.embedding(words), packing, rows)
-        vectors = select_rows(ends, batch.tokens.distinct)
-        return Encoded(
-            sentences=self.dropout(vectors), entities=self.embedding(batch.entity_words), topics=batch.topics
-        )
+        ends = select_rows(self._last_states(batch.tokens.ids, batch.tokens.lengths), batch.tokens.distinct)
+        return Encoded(sentences=self.dropout(ends), entities=self.embedding(batch.entity_words), topics=batch.topics)
+
+    def _last_states(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """(distinct sentences, width)."""
+        if self.training:
+            return bilstm_last_states(self.lstm, self.embedding(ids), Packing.of(lengths))
+        found = self._few.last_states(self.lstm, self.embedding(ids), lengths)
+        if found is not None:
+            return found
+        # Without dropout, the input half of the gates is the same for equal words.
+        words, rows = torch.unique(ids, return_inverse=True)
+        return bilstm_last_states(self.lstm, self.embedding(words), Packing.of(lengths), rows)
