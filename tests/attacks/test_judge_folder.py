@@ -142,6 +142,15 @@ def test_code_that_lies_in_a_language_model_s_folder_is_not_run(sound: Path, tmp
     assert isinstance(open_judge(str(folder)), LanguageModelJudge)
 
 
+@pytest.mark.parametrize("name", ["reliability", "temperature", "model_weight", "sure"])
+@pytest.mark.parametrize("value", [10**400, -(10**400), float("nan"), float("inf"), "evil", None, [1]])
+def test_trust_that_is_no_number_is_one_line(sound: Path, tmp_path: Path, name: str, value: object) -> None:
+    folder = Path(shutil.copytree(sound / "cross-encoder", tmp_path / "judge"))
+    trust = json.loads((folder / "trust.json").read_text())
+    (folder / "trust.json").write_text(json.dumps({**trust, name: value}))
+    assert "trust" in refused(folder)
+
+
 def test_a_file_that_is_no_language_model_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "x.gguf").write_bytes(b"GGUF" + b"\xff" * 4_000)
     with pytest.raises(ConfigError) as error:
