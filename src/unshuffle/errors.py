@@ -4,12 +4,18 @@ LONGEST = 1_000
 """Characters of a message; what it quotes may come from a stranger's file."""
 
 
+def one_line(text: str) -> str:
+    """The same without breaks, and without signs that a terminal would obey."""
+    line = " ".join(text.splitlines())
+    return "".join(sign if sign.isprintable() else " " if sign.isspace() else "\ufffd" for sign in line)
+
+
 class UnshuffleError(Exception):
     """Base of every error that is the user's to mend; commands print it and leave with code 2."""
 
     def __str__(self) -> str:
         """One line; of a message that would be longer, both ends."""
-        message = " ".join(super().__str__().splitlines())
+        message = one_line(super().__str__())
         half = LONGEST // 2
         return message if len(message) <= LONGEST else f"{message[: half - 3]} ... {message[-half + 2 :]}"
 

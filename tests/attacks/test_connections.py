@@ -109,6 +109,32 @@ def test_idle_connections_make_room_for_a_new_one(serve: Serve) -> None:
         one.close()
 
 
+def test_bodies_that_do_not_come_make_room_for_a_new_connection(serve: Serve) -> None:
+    server = serve(connections={"most": 5, "body_seconds": 60})
+    halves = [connect(server) for _ in range(10)]
+    for half in halves:
+        half.sendall(
+            b"POST /v1/order HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{"
+        )
+        time.sleep(0.02)
+    for _ in range(3):
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=20)
+        assert order(connection).status == 200
+    for half in halves:
+        half.close()
+
+
+def test_requests_that_are_being_answered_are_not_cut_off_for_new_ones(serve: Serve) -> None:
+    server = serve(model={"seconds_a_call": 1.0}, connections={"most": 3})
+    asking = [HTTPConnection("127.0.0.1", server.port, timeout=20) for _ in range(3)]
+    for connection in asking:
+        body = json.dumps({"sentences": ["Two 2.", "One 1."]})
+        connection.request("POST", "/v1/order", body, {"content-type": "application/json"})
+    time.sleep(0.3)
+    assert order(HTTPConnection("127.0.0.1", server.port, timeout=20)).status == 503
+    assert [connection.getresponse().status for connection in asking] == [200] * 3
+
+
 @pytest.mark.parametrize("second", [b"Transfer-Encoding: chunked", b"Content-Length: 6"])
 def test_two_lengths_of_one_body_are_refused(serve: Serve, second: bytes) -> None:
     server = serve()

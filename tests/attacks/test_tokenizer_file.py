@@ -95,6 +95,26 @@ MODELS: dict[str, Any] = {
     "gap": {"type": "WordLevel", "vocab": {"[UNK]": 0, "a": 5}, "unk_token": "[UNK]"},
     "negative": {"type": "WordLevel", "vocab": {"[UNK]": 0, "a": -5}, "unk_token": "[UNK]"},
     "random": {"type": "BPE", "dropout": 0.5, "vocab": {"a": 0}, "merges": []},
+    "words without end": {
+        "type": "WordPiece",
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 10**9,  # 4,000 letters would take 5 s, 40,000 minutes
+        "vocab": {"[UNK]": 0, "a": 1, "##a": 2},
+    },
+    "pieces of any length": {
+        "type": "Unigram",
+        "unk_id": 0,
+        "vocab": [["<unk>", 0.0], *(["a" * length, -1.0] for length in range(1, 3_000))],  # 4,000 letters: 5 s
+    },
+    "long mark of a piece": {
+        "type": "WordPiece",
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": "#" * 10_000,
+        "max_input_chars_per_word": 100,
+        "vocab": {"[UNK]": 0, "a": 1},
+    },
+    "long mark of a word": {"type": "BPE", "end_of_word_suffix": "#" * 10_000, "vocab": {"a": 0}, "merges": []},
     "custom": {"type": "Custom"},
     "none": None,
     "list": [],

@@ -61,6 +61,10 @@ def test_a_file_from_before_the_length_of_sentences_was_looked_at_still_counts()
         {**SOME.write(), "harmless": 8},
         {**SOME.write(), "knots": [[0.5, 0.9], [0.6, 0.2]]},
         {**SOME.write(), "knots": [[0.5, 2.0]]},
+        {**SOME.write(), "knots": [[0.5, 10**400]]},
+        {**SOME.write(), "length": 10**400},
+        {**SOME.write(), "distance": 10**400},
+        {**SOME.write(), "keep_below": -(10**400)},
     ],
 )
 def test_a_broken_calibration_is_refused(plain: object) -> None:

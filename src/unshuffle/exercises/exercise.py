@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from string import ascii_uppercase
@@ -42,7 +41,7 @@ class ExerciseOptions:
     def __post_init__(self) -> None:
         if self.count < 1:
             raise ConfigError(f"exercise: count is {self.count}. Give 1 or more.")
-        if math.isnan(self.margin) or not 0 <= self.margin <= 1:
+        if not 0 <= self.margin <= 1:
             raise ConfigError(f"exercise: margin is {self.margin}. Give a number from 0 to 1.")
 
 

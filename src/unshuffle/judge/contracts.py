@@ -64,7 +64,7 @@ class Trust:
         ranges = {"reliability": (0.5, 0.9999), "temperature": (0.05, 100.0), "model_weight": (0.0, 10.0)}
         for name, (least, most) in {**ranges, "sure": (0.5, 1.0)}.items():
             value = getattr(self, name)
-            if not (isinstance(value, int | float) and math.isfinite(value) and least <= value <= most):
+            if not (isinstance(value, int | float) and least <= value <= most):
                 raise ConfigError(f"trust: {name} is {value!r}. Give a number from {least:g} to {most:g}.")
 
     @property

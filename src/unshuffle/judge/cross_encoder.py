@@ -116,8 +116,7 @@ class CrossEncoderJudge:
             raise ConfigError(f"{folder}/{CONFIG}: 'source' names weights elsewhere. Give a folder with its own.")
         files.hashes = {str(name): str(digest) for name, digest in described["sha256"].items()}
         tokenizer = Tokenizer.read(folder / TOKENIZER, config.longest, read=files.read)
-        with torch.device("meta"):
-            wanted = CrossEncoder(config, words=tokenizer.size).state_dict()
+        wanted = _planned(config, tokenizer.size, folder)
         most = 2**20 + 8 * sum(value.numel() for value in wanted.values())
         stored = read_tensors(folder / WEIGHTS, read=partial(files.read, most=most))
         if {name: value.shape for name, value in stored.items()} != {name: v.shape for name, v in wanted.items()}:
@@ -128,6 +127,16 @@ class CrossEncoderJudge:
         if trust is None and files.has(TRUST):
             trust = Trust.read(read_json(folder / TRUST, most=2**16, read=files.read), f"{folder}/{TRUST}")
         return cls(model, tokenizer, trust)
+
+
+def _planned(config: CrossEncoderConfig, words: int, folder: Path) -> dict[str, Tensor]:
+    """Names and shapes of the judge's tensors without their memory: a description may ask for any size."""
+    try:
+        with torch.device("meta"):
+            return CrossEncoder(config, words=words).state_dict()
+    except (AssertionError, RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        reason = str(error)[:200] or type(error).__name__
+        raise ConfigError(f"{folder}/{CONFIG}: no judge has these sizes ({reason}). Copy the folder again.") from None
 
 
 def is_cross_encoder(described: object) -> bool:

@@ -14,9 +14,10 @@ from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit, urlunsplit
-from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
+from urllib.request import OpenerDirector, Request
 
-from unshuffle.errors import ConfigError
+from unshuffle.errors import ConfigError, one_line
+from unshuffle.judge.connections import bounded_opener
 from unshuffle.result import Spend
 
 log = logging.getLogger(__name__)
@@ -49,13 +50,6 @@ class _Later(Exception):
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
         self.wait = wait
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """The key and the text go where the user said, and nowhere else."""
-
-    def redirect_request(self, *arguments: Any) -> None:
-        """Never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +86,7 @@ class Endpoint:
         parts = urlsplit(self.url)
         if self.key and parts.scheme == "http" and parts.hostname not in LOCAL:
             log.warning("%s: the key is sent unencrypted. Use https.", self.url)
-        self._opener: OpenerDirector = build_opener(_NoRedirects)
+        self._opener: OpenerDirector = bounded_opener(MOST_BYTES)
         self._places = threading.BoundedSemaphore(self.at_once)
         self._lock = threading.Lock()
 
@@ -135,10 +129,9 @@ class Endpoint:
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
         request = Request(self.url, data=body, headers=headers, method="POST")
-        deadline = time.monotonic() + self.timeout
         try:
             with self._opener.open(request, timeout=self.timeout) as response:
-                raw = _bounded(response, deadline)
+                raw = _bounded(response)
         except HTTPError as error:
             error.close()
             said = f"it answered {error.code}"
@@ -146,7 +139,7 @@ class Endpoint:
                 raise _Later(said, retry_after(error.headers.get("Retry-After"))) from None
             raise _Refused(said, for_good=error.code in HOPELESS) from None
         except (OSError, HTTPException) as error:  # refused, closed, too slow, not HTTP
-            raise _Later(f"{type(error).__name__}: {error}"[:200]) from None
+            raise _Later(one_line(f"{type(error).__name__}: {error}")[:200]) from None
         try:
             content = json.loads(raw)
         except (ValueError, RecursionError):
@@ -158,9 +151,14 @@ class Endpoint:
 
 def chat_url(url: str) -> str:
     """`https://host/v1` -> `https://host/v1/chat/completions`."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-        raise ConfigError(f"judge {url}: expected an address such as http://localhost:8080/v1, without a password.")
+    wrong = ConfigError(f"judge {url}: expected an address such as http://localhost:8080/v1, without a password.")
+    try:
+        parts = urlsplit(url)
+        named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # half a bracket, or a port that none has
+        raise wrong from None
+    if not named or parts.username or parts.password:
+        raise wrong
     path = parts.path.rstrip("/") or "/v1"
     if not path.endswith("/chat/completions"):
         path += "/chat/completions"
@@ -181,16 +179,14 @@ def retry_after(given: str | None) -> float | None:
     return min(max(seconds, 0.0), LONGEST_WAIT) if seconds == seconds else None
 
 
-def _bounded(response: Any, deadline: float) -> bytes:
-    """The body, unless it is too long or too slow."""
+def _bounded(response: Any) -> bytes:
+    """The body, unless it is too long."""
     parts, size = [], 0
     while part := response.read1(CHUNK):
         parts.append(part)
         size += len(part)
         if size > MOST_BYTES:
             raise _Refused(f"its answer is longer than {MOST_BYTES} bytes")
-        if time.monotonic() > deadline:
-            raise _Later("its answer took too long")
     return b"".join(parts)
 
 

@@ -12,9 +12,12 @@ import torch
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.judge.contracts import Answers, Trust
 from unshuffle.result import Spend
+from unshuffle.storage.files import read_json
 
 LIKELY = Trust(reliability=0.75, temperature=8.0)
 """Log-likelihoods of whole sentences are surer of themselves than right; `trust-judge` fits better numbers."""
+OWN_CODE = (None, "eager", "sdpa")
+"""What a folder may say of the code for attention."""
 ROWS = 8
 """Sequences that are read at once."""
 
@@ -48,11 +51,16 @@ class LanguageModelJudge:
         path = Path(place)
         folder, packed = (path.parent, {"gguf_file": path.name}) if path.is_file() else (path, {})
         safe: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False, **packed}
+        weights: dict[str, Any] = {"dtype": torch.float32, **safe}
+        if not packed:  # the folder may come from a stranger
+            weights["use_safetensors"] = True
+            if foreign := _foreign_code(read_json(folder / "config.json", most=2**20)):
+                raise ConfigError(f"judge {place}: its config.json names code, {foreign}. Take that line out.")
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **safe)
-            model = transformers.AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32, **safe)
-        except (OSError, ValueError, KeyError, ImportError) as error:
-            reason = " ".join(str(error).split())[:200]
+            model = transformers.AutoModelForCausalLM.from_pretrained(str(folder), **weights)
+        except Exception as error:  # the library raises whatever its parts raise for a defect
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise ConfigError(f"judge {place}: no causal language model can be read there ({reason}).") from None
         return cls(model, tokenizer, context=context, trust=trust)
 
@@ -88,3 +96,15 @@ class LanguageModelJudge:
         chance = logits.log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)  # (rows, longest - 1)
         found: list[float] = (chance * counted[:, 1:]).sum(1).tolist()
         return found
+
+
+def _foreign_code(described: Any) -> str:
+    """An entry, however deep, that names code for a part: the library would fetch it from a hub, and run it."""
+    if isinstance(described, list):
+        return next((found for value in described if (found := _foreign_code(value))), "")
+    for name, value in described.items() if isinstance(described, dict) else ():
+        if name.endswith("_implementation") and value not in OWN_CODE:
+            return f"{name[:40]!r}: {str(value)[:40]!r}"
+        if found := _foreign_code(value):
+            return found
+    return ""

@@ -14,9 +14,9 @@ from unshuffle.light.weights import Weights
 
 BLOCK = 256
 """Most pieces of a long sequence whose attention is computed together."""
-CELLS = 1 << 23
+CELLS = 1 << 21
 """Scores of attention that are held at once for a long sequence."""
-CHUNK = 1024
+CHUNK = 256
 """Pieces of a long sequence that go through the other products together."""
 Rows = NDArray[np.float32]
 

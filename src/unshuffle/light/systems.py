@@ -21,9 +21,11 @@ SLOTS = ("sentence_encoder", "paragraph_encoder", "decoder")
 
 def light_fault(system: Mapping[str, Any]) -> str:
     """Why a system needs torch, or nothing where it does not."""
-    if not all(isinstance(system.get(slot), Mapping) for slot in SLOTS):
+    if not all(isinstance(system.get(slot), Mapping) for slot in SLOTS) or not isinstance(
+        system.get("tokens", {}), Mapping
+    ):
         return "its description is not whole"
-    kinds = {slot: system[slot].get("kind") for slot in SLOTS}
+    kinds = {slot: str(system[slot].get("kind"))[:40] for slot in SLOTS}
     graph = system.get("graph", {})
     if system.get("refiner") is not None:
         return "it has a refiner"

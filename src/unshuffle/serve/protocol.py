@@ -20,7 +20,7 @@ class BoundedProtocol(H11Protocol):
     limits = Connections()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection; if there are too many, close the one that has been idle longest."""
+        """Take a connection; if there are too many, close the one that has kept us waiting longest."""
         super().connection_made(transport)
         self.idle_since = time.monotonic()
         self._deadline: asyncio.TimerHandle | None = None
@@ -28,7 +28,7 @@ class BoundedProtocol(H11Protocol):
         self._wait_for_header()
         if len(self.connections) > self.limits.most:
             everyone: set[Any] = {*self.connections}
-            if others := [one for one in everyone if one is not self and one.idle]:
+            if others := [one for one in everyone if one is not self and one.awaited]:
                 min(others, key=lambda one: one.idle_since).transport.close()
             else:
                 transport.write(FULL)
@@ -38,6 +38,11 @@ class BoundedProtocol(H11Protocol):
     def idle(self) -> bool:
         """Whether no request is being answered."""
         return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def awaited(self) -> bool:
+        """Whether nothing can be done until the client sends more: a request, or the rest of one's body."""
+        return self.idle or self.conn.their_state is h11.SEND_BODY
 
     def data_received(self, data: bytes) -> None:
         """Read; bytes that make no request do not prolong its time."""

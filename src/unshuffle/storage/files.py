@@ -103,12 +103,12 @@ def read_arrays(path: Path, *, read: Read = Path.read_bytes) -> dict[str, NDArra
     return arrays
 
 
-def read_json(path: Path, *, most: int = 16 * 2**20, read: Read = Path.read_bytes) -> Any:
+def read_json(path: Path, *, most: int = 16 * 2**20, read: Read | None = None) -> Any:
     """A JSON file of at most `most` bytes."""
     try:
         if path.stat().st_size > most:
             raise ConfigError(f"{path}: it is larger than {most} bytes. That is no such file.")
-        return json.loads(read(path).decode("utf-8"))
+        return json.loads((_regular(path, most) if read is None else read(path)).decode("utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: the file is missing. Copy the whole model folder.") from None
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits
@@ -139,15 +139,7 @@ class FolderFiles:
             inside, found = self.folder.resolve(), file.resolve(strict=True)
             if not found.is_relative_to(inside):
                 raise _not_regular(file)
-            # Without waiting, because a pipe that nobody writes to would wait for ever.
-            handle = os.open(found, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-            with os.fdopen(handle, "rb") as opened:
-                status = os.fstat(handle)
-                if not stat.S_ISREG(status.st_mode):
-                    raise _not_regular(file)
-                if status.st_size > most:
-                    raise ConfigError(f"{file}: it is larger than {most} bytes, so it does not belong here.")
-                content = opened.read(status.st_size)  # `most` may be beyond any memory
+            content = _regular(found, most, file)
         except (OSError, RuntimeError, ValueError) as error:  # also links that lead to themselves, and zeros in names
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise ConfigError(f"{file}: it cannot be read ({reason}). Copy the whole model folder.") from None
@@ -155,6 +147,20 @@ class FolderFiles:
         if wanted is not None and hashlib.sha256(content).hexdigest() != wanted:
             raise ConfigError(f"{file}: not as it was written with config.json. Download the model folder again.")
         return content
+
+
+def _regular(found: Path, most: int, file: Path | None = None) -> bytes:
+    """The content of a file that is neither a pipe nor a device, which may have no end; errors name `file`."""
+    file = file or found
+    # Without waiting, because a pipe that nobody writes to would wait for ever.
+    handle = os.open(found, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "rb") as opened:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise _not_regular(file)
+        if status.st_size > most:
+            raise ConfigError(f"{file}: it is larger than {most} bytes, so it does not belong here.")
+        return opened.read(status.st_size)  # `most` may be beyond any memory
 
 
 def _not_regular(file: Path) -> ConfigError:

@@ -21,6 +21,8 @@ CHANCE = 0.5
 """Share of right pairs below which nobody need fall: a coin has it."""
 FARTHEST = 10.0
 """Largest weight of the distance between sentences."""
+LARGEST = 1e6
+"""Beyond any number of a calibration."""
 LEAST_CHOICE = -10.0
 """Mean log-probability of a choice below which all orders are equally hopeless."""
 
@@ -120,7 +122,8 @@ class Calibration:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    # Compared, because a whole number may be too large for the question whether it is finite.
+    return isinstance(value, int | float) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST
 
 
 def _is_point(value: object) -> bool:

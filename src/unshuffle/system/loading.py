@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 WEIGHTS = "model.safetensors"
+LONGEST_NAME = 200
+"""Letters of a model's name, which is shown to people and sent to clients."""
 LONGEST_CARD = 2**20
 """Bytes of a model's README that are read."""
 MODELS = Path(__file__).parent.parent / "data" / "models"
@@ -65,9 +67,12 @@ def read_description(name: str) -> FolderDescription:
     tables = [table for table in described["system"].values() if isinstance(table, dict)]
     if any(table.get("source") for table in tables):  # it may be a module to import or a hub to ask
         raise ConfigError(f"{folder}/config.json: 'source' names weights elsewhere. Give a folder with its own.")
+    called = described.get("name", folder.name)
+    if not isinstance(called, str) or not called.isprintable() or len(called) > LONGEST_NAME:
+        raise ConfigError(f"{folder}/config.json: 'name' is no name. Give one of at most {LONGEST_NAME} letters.")
     files.hashes = {str(file): str(digest) for file, digest in described.get("sha256", {}).items()}
     parser = {str(key): str(value) for key, value in described.get("parser", {}).items()}
-    return FolderDescription(str(described.get("name", folder.name)), described["system"], parser, files)
+    return FolderDescription(called, described["system"], parser, files)
 
 
 def read_extras(files: FolderFiles) -> tuple[dict[str, Any] | None, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -59,7 +58,7 @@ class OrderOptions:
         least = self.keep_if_unsure
         if least is None or least == "auto":
             return
-        if isinstance(least, str) or math.isnan(least) or not 0 <= least <= 1:
+        if isinstance(least, str) or not 0 <= least <= 1:
             raise ConfigError(f"order: keep_if_unsure is {least!r}. Give a number from 0 to 1, or 'auto'.")
 
     @property

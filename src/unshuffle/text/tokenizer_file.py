@@ -38,6 +38,8 @@ PARTS = {
 ONCE = frozenset({"Precompiled", "ByteLevel", "Prepend"})
 """Parts that make text longer, and so may stand only once in a step."""
 MOST_PARTS, MOST_MARKS, LONGEST_REPLACEMENT = 16, 16, 64
+LONGEST_WORD, LONGEST_MARK = 200, 8
+"""Letters of a word that WordPiece cuts or of a piece of Unigram's, and of the mark on a piece."""
 
 
 def checked_tokenizer(content: bytes, path: Path) -> bytes:
@@ -62,6 +64,8 @@ def _fault(found: dict[str, Any]) -> str:
         return "its model is of no known kind"
     if model.get("dropout"):
         return "its model is random"
+    if fault := _model_fault(model):
+        return f"its model {fault}"
     for step, kinds in PARTS.items():
         parts = list(_parts(found.get(step)))
         if len(parts) > MOST_PARTS:
@@ -76,6 +80,18 @@ def _fault(found: dict[str, Any]) -> str:
         if fault:
             return f"its {step} {fault}"
     return ""
+
+
+def _model_fault(model: dict[str, Any]) -> str:
+    """WordPiece takes the square of a word's length or more, Unigram the length of its longest piece per letter."""
+    longest = model.get("max_input_chars_per_word")
+    if longest is not None and not (isinstance(longest, int) and 0 <= longest <= LONGEST_WORD):
+        return f"reads words of more than {LONGEST_WORD} letters"
+    pieces = model.get("vocab")
+    if isinstance(pieces, list) and any(len(str(piece[0])) > LONGEST_WORD for piece in pieces):
+        return f"has pieces of more than {LONGEST_WORD} letters"
+    marks = [model.get("continuing_subword_prefix"), model.get("end_of_word_suffix")]
+    return "adds long text" if any(mark is not None and len(str(mark)) > LONGEST_MARK for mark in marks) else ""
 
 
 def _parts(part: Any) -> Iterator[dict[str, Any]]:
