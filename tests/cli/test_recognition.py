@@ -29,6 +29,9 @@ out."""
         (WRAPPED, "text"),
         ('{"sentences": ["a"]}\n', "jsonl"),
         ('\n["a", "b"]\n["c"]', "jsonl"),
+        ('[{"sentences": ["a"]}]', "json"),
+        ('[["a"], ["b"]]', "json"),
+        ('{\n  "sentences": ["a"]\n}', "json"),
         ("{a} One sentence in braces.\nAnother one.", "lines"),
     ],
 )

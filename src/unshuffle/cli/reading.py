@@ -27,6 +27,7 @@ DESCRIBED: dict[Format, str] = {
     "lines": "with one sentence per line",
     "text": "as running text",
     "jsonl": "as JSON lines",
+    "json": "as JSON",
 }
 
 

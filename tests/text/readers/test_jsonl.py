@@ -25,6 +25,12 @@ def test_objects_and_bare_lists_are_documents() -> None:
     assert found == [("a", ("One.", "Two.")), ("stream-3", ("Three.",)), ("7", ("Four.",))]
 
 
+def test_running_text_is_split() -> None:
+    assert read('{"id": "a", "text": "One came. Two went."}') == [("a", ("One came.", "Two went."))]
+    (paragraphs,) = read('{"text": "One came. Two went.\\n\\nThree."}', unit="paragraph")
+    assert paragraphs[1] == ("One came. Two went.", "Three.")
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

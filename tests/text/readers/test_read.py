@@ -60,7 +60,7 @@ def test_wrong_requests_fail_at_once_and_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not tell the format"):
         read_documents(unknown)
     with pytest.raises(ConfigError, match="Did you mean 'jsonl'"):
-        read_documents(unknown, "json")
+        read_documents(unknown, "jsonll")
     with pytest.raises(ConfigError, match="'stop' or 'skip'"):
         read_documents(unknown, "jsonl", on_error="ignore")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="there is no such file"):

@@ -31,6 +31,12 @@ def test_a_row_a_document_takes_the_other_columns() -> None:
     assert read("id,title,sentence1,sentence2\na,A title,One.,Two.\n") == [("a", ("One.", "Two."))]
 
 
+def test_a_column_of_running_text_is_split() -> None:
+    expected = [("a", ("One came.", "Two went.")), ("b", ("Three.",))]
+    assert read("id,title,text\na,A title,One came. Two went.\nb,B,Three.\n") == expected
+    assert read("text\tid\nOne came. Two went.\ta\nThree.\tb\n", "tsv") == expected
+
+
 def test_tabbed_text_keeps_its_quotation_marks() -> None:
     assert read('id\tsentence\na\t"Go," he said.\na\tShe "went.\n', "tsv") == [("a", ('"Go," he said.', 'She "went.'))]
 

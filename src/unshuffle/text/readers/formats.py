@@ -11,11 +11,12 @@ from typing import Literal
 
 from unshuffle.text.split import split_sentences
 
-Format = Literal["lines", "text", "jsonl", "csv", "tsv", "parquet", "lower"]
+Format = Literal["lines", "text", "jsonl", "json", "csv", "tsv", "parquet", "lower"]
 OnBroken = Literal["stop", "skip"]
 SUFFIXES: dict[str, Format] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
@@ -26,10 +27,13 @@ SUFFIXES: dict[str, Format] = {
     ".lower": "lower",
 }
 """What the ending of a file's name says."""
-Recognised = Literal["jsonl", "lines", "text"]
+Recognised = Literal["jsonl", "json", "lines", "text"]
 ENOUGH = 64 * 1024
 """Bytes that tell the format; what comes after them is written alike."""
 _JSON = re.compile(r"""\{\s*["}]|\[\s*["\]]""")
+_WHOLE = re.compile(r"[\[{]")
+"""The first line of a JSON value that is laid out over several."""
+_LIST = re.compile(r"""\[\s*(\{\s*["}]|\[\s*["\]])""")
 _ENDED = re.compile(r"""[.!?…。！？।؟۔:][\s"'”’»」』)\]]*$""")
 
 
@@ -38,12 +42,14 @@ def recognised(head: bytes) -> Recognised:
     text = codecs.getincrementaldecoder("utf-8-sig")("replace").decode(_unpacked(head))
     lines = [line.strip() for line in text.splitlines()]
     if len(head) >= ENOUGH and len(lines) > 1:
-        lines.pop()  # probably cut off
+        lines.pop()  # probably not whole
     filled = [line for line in lines if line]
     if not filled:
         return "lines"
     if _JSON.match(filled[0]):
         return "jsonl"
+    if _WHOLE.fullmatch(filled[0]) or _LIST.match(filled[0]):
+        return "json"
     return "text" if _runs_on(lines, filled) else "lines"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,39 +16,10 @@ from unshuffle.text.readers.formats import SUFFIXES, Format, OnBroken
 from unshuffle.text.readers.lower import read_lower
 from unshuffle.text.readers.parquet import read_parquet
 from unshuffle.text.readers.plain import read_lines, read_text
-from unshuffle.text.readers.source import Source, document
+from unshuffle.text.readers.records import read_json, read_jsonl
+from unshuffle.text.readers.source import Source
 from unshuffle.text.readers.table import read_csv, read_tsv
 from unshuffle.text.split import Unit
-
-
-def read_jsonl(source: Source) -> Iterator[Document | DataError]:
-    """The documents of a file; blank lines and keys of other names are passed over."""
-    for line in source.lines():
-        if line.error:
-            yield line.error
-        elif line.text.strip():
-            try:
-                yield _document(line.text, f"{source.name} line {line.number}", f"{source.stem}-{line.number}")
-            except DataError as error:
-                yield error
-
-
-def _document(text: str, where: str, default_id: str) -> Document:
-    try:
-        record = json.loads(text)
-    except RecursionError:
-        raise DataError(f"{where}: the JSON is nested too deep. Give a flat list of strings.") from None
-    except ValueError as error:
-        reason = str(error).split(" (char")[0].split(": line")[0]
-        raise DataError(
-            f'{where}: it is not JSON ({reason}). Each line needs {{"sentences": ["...", "..."]}}.'
-        ) from None
-    if isinstance(record, list):
-        return document(where, record, None, default_id)
-    if not isinstance(record, dict) or "sentences" not in record:
-        raise DataError(f'{where}: \'sentences\' is missing. Each line needs {{"sentences": ["...", "..."]}}.')
-    return document(where, record["sentences"], record.get("id"), default_id)
-
 
 EVERYDAY = Path(__file__).parents[2] / "data" / "everyday"
 """The data set that is part of the package: whole short texts of many kinds, free to use (CC0)."""
@@ -57,9 +27,10 @@ EVERYDAY_SPLITS = ("train", "valid", "test", "paragraphs")
 """Texts to train on, to choose by and to test on; `paragraphs` has documents whose units are paragraphs."""
 SHOWN = 5
 """How many messages are kept."""
-Reader = Callable[[Source], Iterator[Document | DataError]]
+Reader = Callable[..., Iterator[Document | DataError]]
 FORMATS: dict[Format, Reader] = {
     "jsonl": read_jsonl,
+    "json": read_json,
     "parquet": read_parquet,
     "csv": read_csv,
     "tsv": read_tsv,
@@ -68,6 +39,8 @@ FORMATS: dict[Format, Reader] = {
     "lower": read_lower,
 }
 """The formats by name. A reader gives documents and, for broken records, errors; it raises only what ends it."""
+SPLIT: tuple[Format, ...] = ("text", "jsonl", "json", "csv", "tsv")
+"""Formats that may hold running text."""
 
 
 @dataclass(slots=True)
@@ -96,7 +69,7 @@ def read_documents(
     """The documents of a file or stream, packed or not, one at a time in constant memory.
 
     Without a format the name's ending tells it. A broken record raises a DataError, or is counted in the report.
-    Running text is cut into sentences or paragraphs by `unit`; the other formats are cut already.
+    Running text, a whole file or a field `text`, is split into sentences or paragraphs by `unit`; the rest is split already.
     """
     found = _source(source)
     if format is None:
@@ -107,8 +80,10 @@ def read_documents(
     if format not in FORMATS:
         raise ConfigError(f"there is no format '{format}'.{did_you_mean(format, FORMATS)}")
     if on_error not in get_args(OnBroken):
-        raise ConfigError(f"on_error is '{on_error}'. Say 'stop' or 'skip'.")
-    reader = partial(read_text, unit=unit) if format == "text" else FORMATS[format]
+        raise ConfigError(f"on_error is '{on_error}'. Use 'stop' or 'skip'.")
+    reader = FORMATS[format]
+    if format in SPLIT:
+        reader = partial(reader, unit=unit)
     return _documents(found, reader, on_error == "skip", report if report is not None else ReadReport())
 
 

@@ -1,22 +1,23 @@
 """CSV and TSV with a header, in two shapes.
 
 A column `sentence` makes it a row a sentence: the rows of a document stand together and share an `id`; a column
-`position`, if there is one, tells their order. Otherwise it is a row a document: `id`, then the sentences, either all
-other columns or, if some are called sentence1, sentence2 and so on, those. CSV may quote its cells; TSV does not, so
-that a quotation mark in it is one.
+`position`, if there is one, tells their order. Otherwise it is a row a document: `id`, then the sentences: the columns
+sentence1, sentence2 and so on if there are such, else a column `text`, whose running text is split, else all other
+columns. CSV may quote its cells; TSV does not, so that a quotation mark in it is one.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import LARGEST_DOCUMENT, TOO_LARGE, Document
 from unshuffle.text.readers.source import Line, Source, document
+from unshuffle.text.split import Unit, split_text
 
 _NUMBERED = re.compile(r"sentence_?\d+")
 
@@ -30,14 +31,14 @@ class TableRow:
     error: DataError | None = None
 
 
-def read_csv(source: Source) -> Iterator[Document | DataError]:
+def read_csv(source: Source, unit: Unit = "sentence") -> Iterator[Document | DataError]:
     """The documents of a file with commas."""
-    return _read(source, ",", csv.QUOTE_MINIMAL)
+    return _read(source, ",", csv.QUOTE_MINIMAL, unit)
 
 
-def read_tsv(source: Source) -> Iterator[Document | DataError]:
+def read_tsv(source: Source, unit: Unit = "sentence") -> Iterator[Document | DataError]:
     """The documents of a file with tabs."""
-    return _read(source, "\t", csv.QUOTE_NONE)
+    return _read(source, "\t", csv.QUOTE_NONE, unit)
 
 
 class _Feed:
@@ -80,7 +81,7 @@ def _rows(source: Source, delimiter: str, quoting: Literal[0, 3]) -> Iterator[Ta
                 yield TableRow(where, [cell.strip() for cell in cells])
 
 
-def _read(source: Source, delimiter: str, quoting: Literal[0, 3]) -> Iterator[Document | DataError]:
+def _read(source: Source, delimiter: str, quoting: Literal[0, 3], unit: Unit) -> Iterator[Document | DataError]:
     rows = _rows(source, delimiter, quoting)
     header = next(rows, None)
     if header is None:
@@ -90,9 +91,11 @@ def _read(source: Source, delimiter: str, quoting: Literal[0, 3]) -> Iterator[Do
     names = [name.lower() for name in header.cells]
     if "id" not in names or len(set(names)) < max(len(names), 2):
         raise DataError(f"{header.where}: the header must name each column once, with 'id' among them. Add a header.")
-    shape: Callable[[Source, list[str], Iterator[TableRow]], Iterator[Document | DataError]]
-    shape = _row_a_sentence if "sentence" in names else _row_a_document
-    yield from shape(source, names, _whole(rows, len(names)))
+    whole = _whole(rows, len(names))
+    if "sentence" in names:
+        yield from _row_a_sentence(names, whole)
+    else:
+        yield from _row_a_document(source, names, whole, unit)
 
 
 def _whole(rows: Iterator[TableRow], width: int) -> Iterator[TableRow]:
@@ -107,11 +110,16 @@ def _whole(rows: Iterator[TableRow], width: int) -> Iterator[TableRow]:
             yield TableRow(row.where, row.cells + [""] * (width - len(row.cells)), row.error)
 
 
-def _row_a_document(source: Source, names: list[str], rows: Iterator[TableRow]) -> Iterator[Document | DataError]:
+def _row_a_document(
+    source: Source, names: list[str], rows: Iterator[TableRow], unit: Unit
+) -> Iterator[Document | DataError]:
     numbered = [column for column, name in enumerate(names) if _NUMBERED.fullmatch(name)]
     columns = numbered or [column for column, name in enumerate(names) if name != "id"]
+    running = not numbered and "text" in names
     for number, row in enumerate(rows, start=1):
         sentences = [row.cells[column] for column in columns] if not row.error else []
+        if running and not row.error:
+            sentences = split_text(row.cells[names.index("text")], unit)
         while sentences and not sentences[-1]:
             sentences.pop()  # shorter documents leave the last columns empty
         try:
@@ -122,7 +130,7 @@ def _row_a_document(source: Source, names: list[str], rows: Iterator[TableRow]) 
             yield error
 
 
-def _row_a_sentence(source: Source, names: list[str], rows: Iterator[TableRow]) -> Iterator[Document | DataError]:
+def _row_a_sentence(names: list[str], rows: Iterator[TableRow]) -> Iterator[Document | DataError]:
     done: set[int] = set()  # hashes, since a corpus has many ids
     group = _TableGroup()
     for row in rows:
