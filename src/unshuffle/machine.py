@@ -133,7 +133,7 @@ def usable_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError):
-        raise ConfigError(f"device '{name}': it cannot be used here. Say cpu, or auto for the best there is.") from None
+        raise ConfigError(f"device '{name}': it cannot be used here. Use cpu, or auto for the best there is.") from None
     return device
 
 

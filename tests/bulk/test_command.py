@@ -18,7 +18,7 @@ def test_the_command_orders_files_and_says_what_came_of_it(tmp_path: Path, out: 
     found = CliRunner().invoke(app, [*arguments, "--workers", "1"])
     assert found.exit_code == 0, found.output
     assert "4 ordered, 1 bad, 2 files; 0 of 2 parts were done before." in found.output
-    assert "broken.parquet: it is no sound Parquet file" in found.output
+    assert "broken.parquet: it is not a sound Parquet file" in found.output
     assert_each_once(out, ["d0", "d1", "d2", "d3", "bad"])
     again = CliRunner().invoke(app, [*arguments, "--workers", "1"])
     assert "2 of 2 parts were done before." in again.output

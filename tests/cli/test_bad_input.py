@@ -26,10 +26,10 @@ def ordered(run: Run, model: Path, sentences: list[str], *options: object) -> di
         (b'{"sentences": []}', "no sentence"),
         (b'{"sentences": ["One.", ""]}', "sentence 2 is empty"),
         (b'{"sentences": "One."}', "not a list"),
-        (b'{"text": "One."}', "'sentences' is missing"),
+        (b'{"words": "One."}', "'sentences' is missing"),
         (b'["caf\xe9"]', "not UTF-8"),
-        (b"", "holds no document"),
-        (b"\n\n", "holds no document"),
+        (b"", "there are no sentences in it"),
+        (b"\n\n", "there are no sentences in it"),
     ],
 )
 def test_a_broken_document_is_one_line(run: Run, model: Path, command: str, content: bytes, said: str) -> None:

@@ -72,3 +72,40 @@ def test_a_command_whose_extra_is_missing_says_what_to_install(
     monkeypatch.setitem(sys.modules, package, None)
     assert f"pip install '.[{extra}]'" in run(*arguments).complaint
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["order", "--beam", "0"], "See unshuffle order --help."),
+        (["nothing"], "See unshuffle --help."),
+        (["order", "--device", "gpu"], "--device gpu: there is no such device. Use cpu, cuda, mps or auto."),
+        (["exercise", "--text", "One. Two.", "--out", "sheet.foo"], ".pdf, .docx, .xml, .gift, .json, .jsonl."),
+    ],
+)
+def test_a_usage_error_says_where_to_look(run: Run, arguments: list[str], said: str) -> None:
+    assert run(*arguments).complaint.endswith(said)
+
+
+def test_a_model_of_the_current_folder_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"{tmp_path}/config.json: the file is missing" in run("order", "--text", "One. Two.", "-m", ".").complaint
+
+
+@pytest.mark.parametrize("command", ["compare", "calibrate"])
+def test_a_plot_that_cannot_be_drawn_is_refused_before_any_work(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr("unshuffle.evaluation.reliability.find_spec", lambda name: None)
+    (tmp_path / "texts.jsonl").write_text('["One.", "Two."]\n')
+    models = [model, model] if command == "compare" else ["--model", model]
+    said = run(command, *models, tmp_path / "texts.jsonl", "--plot", tmp_path / "plot.svg").complaint
+    assert "needs the 'plot' extra" in said
+
+
+def test_a_row_of_calibrate_is_called_after_its_file() -> None:
+    from unshuffle.cli.calibrate import _advice, _name
+
+    assert _name(Path("valid.jsonl"), ()) == "valid" and _name(Path("news/valid.jsonl"), ()) == "news-valid"
+    assert _name(Path("news.jsonl"), ()) == "news" and _name(Path("a/news.jsonl"), ("news",)) == "a-news"
+    assert _advice(1.0).startswith("No confidence has 80% of its pairs right here") and "0.99" in _advice(0.9999)

@@ -82,7 +82,10 @@ def test_constraints_hold(run: Run, model: Path) -> None:
         answer = run("order", "-m", model, "-f", "json", "--sources", sources, stdin="\n".join(STORY))
         order = json.loads(answer.out)["order"]
         assert order.index(first) < order.index(second)
-    assert "1 sources for 3" in run("order", "-m", model, "--sources", "a", stdin="\n".join(STORY)).complaint
+    assert (
+        "sources: there is 1 for a document of 3 sentences"
+        in run("order", "-m", model, "--sources", "a", stdin="\n".join(STORY)).complaint
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,22 +116,28 @@ def test_an_unsure_order_is_left_alone(run: Run, model: Path) -> None:
 
 
 def test_the_answer_can_go_to_a_file(run: Run, model: Path, tmp_path: Path) -> None:
-    answer = run("order", "-m", model, "-o", tmp_path / "new" / "out.txt", stdin="\n".join(STORY))
+    answer = run("order", "-m", model, "-o", tmp_path / "out.txt", stdin="\n".join(STORY))
     assert answer.out == ""
-    assert sorted((tmp_path / "new" / "out.txt").read_text().splitlines()) == sorted(STORY)
+    assert sorted((tmp_path / "out.txt").read_text().splitlines()) == sorted(STORY)
+
+
+def test_an_answer_makes_no_folders(run: Run, model: Path, tmp_path: Path) -> None:
+    said = run("order", "-m", model, "-o", tmp_path / "new" / "out.txt", stdin="\n".join(STORY)).complaint
+    assert f"there is no folder {tmp_path / 'new'}" in said and not (tmp_path / "new").exists()
 
 
 def test_text_in_another_language_gets_an_answer_and_a_warning(run: Run, model: Path) -> None:
     german = "Die Katze sitzt auf dem Dach.\nAm Abend kommt der Nachbar und bringt ihr Milch.\nDann geht er nach Hause."
     answer = run("order", "-m", model, stdin=german)
     assert answer.code == 0 and len(answer.out.splitlines()) == 3
-    assert "does not look English" in answer.err
+    assert "does not look like English" in answer.err
 
 
 def test_results_come_while_input_is_still_read(run: Run, model: Path, tmp_path: Path) -> None:
-    from unshuffle.graph.prepare import DOCUMENTS
+    from unshuffle.graph.prepare import DOCUMENTS, FIRST
 
+    whole = sum(FIRST) + DOCUMENTS
     broken = tmp_path / "long.jsonl"
-    broken.write_text('["One.", "Two."]\n' * (DOCUMENTS + 5) + "oops\n")
+    broken.write_text('["One.", "Two."]\n' * (whole + 5) + "oops\n")
     answer = run("order", "-m", model, broken)
-    assert answer.code == 2 and answer.out.count("One.") == DOCUMENTS
+    assert answer.code == 2 and answer.out.count("One.") == whole

@@ -120,8 +120,9 @@ def test_fine_tune_makes_a_model_and_says_what_it_gained(run: Run, model: Path, 
     again = json.loads(run("evaluate", "--predictions", orders, "--format", "json").out)
     assert again["tau"] == pytest.approx(result["test"]["tau"], abs=0.01)
     assert run("order", "-m", out, stdin=STORY).code == 0
-    assert "Fine-tuned" in (out / "README.md").read_text()
-    assert "a model is there already" in run("fine-tune", corpus, *options).err
+    card = (out / "README.md").read_text()
+    assert card.startswith("# mine\n\nThe model `tiny`, fine-tuned") and "| test |" in card and "## Licence" in card
+    assert "there is already a model" in run("fine-tune", corpus, *options).err
     assert not (out / "stages").exists()
 
 
@@ -161,9 +162,9 @@ def test_fine_tune_refuses_what_cannot_be(run: Run, model: Path, corpus: Path, t
     assert "already" in run("fine-tune", corpus, "--from", model, "--out", model).complaint
     (tmp_path / "few.jsonl").write_text(json.dumps(STORIES[0]) + "\n")
     said = run("fine-tune", tmp_path / "few.jsonl", "--from", model, "--out", tmp_path / "x").complaint
-    assert "too few" in said
+    assert "only 1 document has two sentences or more" in said
     said = run("fine-tune", corpus, "--from", model, "--out", tmp_path / "x", "--results", tmp_path).complaint
-    assert "Say --test FILE" in said
+    assert "Add --test FILE" in said
     (tmp_path / "short.jsonl").write_text(json.dumps(["Alone."]) + "\n")
     said = run(
         "fine-tune", corpus, "--from", model, "--out", tmp_path / "x", "--valid", tmp_path / "short.jsonl"

@@ -93,6 +93,6 @@ def test_evaluate_gives_intervals(run: Run, model: Path, documents: Path, tmp_pa
     found = json.loads(run("evaluate", "-m", model, documents, "-f", "json").out)
     lower, upper = found["interval"]["tau"]
     assert lower <= found["tau"] <= upper
-    assert "95 % interval" in run("evaluate", "-m", model, documents).out
+    assert "95% interval" in run("evaluate", "-m", model, documents).out
     (tmp_path / "one.jsonl").write_text('["One.", "Two."]\n')
     assert json.loads(run("evaluate", "-m", model, tmp_path / "one.jsonl", "-f", "json").out)["interval"] == {}

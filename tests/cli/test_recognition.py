@@ -66,10 +66,10 @@ def test_all_of_a_long_stream_is_read(run: Run, model: Path) -> None:
 
 
 def test_one_sentence_gets_a_hint(run: Run, model: Path, tmp_path: Path) -> None:
-    said = "unshuffle: Only one sentence found. If this is running text, say --input text.\n"
+    said = "unshuffle: only one sentence found. If this is running text, use --input text.\n"
     assert run("order", "-m", model, stdin="One word after the other\n").err.endswith(said)
     (tmp_path / "list.txt").write_text("Wash the apple\nEat the apple\n")
-    assert "say --input lines" in run("order", "-m", model, tmp_path / "list.txt").err
+    assert "use --input lines" in run("order", "-m", model, tmp_path / "list.txt").err
     assert run("order", "-m", model, "-i", "lines", tmp_path / "list.txt").err == ""
     assert run("order", "-m", model, stdin='["Alone."]\n').err == ""
     assert "Blank lines" in run("order", "-m", model, "--unit", "paragraph", stdin="One. Two. Three.").err
@@ -79,6 +79,6 @@ def test_the_guess_is_said_on_a_terminal_only(run: Run, model: Path, monkeypatch
     assert run("order", "-m", model, stdin=" ".join(STORY)).err == ""
     monkeypatch.setattr("unshuffle.cli.reading.is_watched", lambda: True)
     assert (
-        "stdin is read as running text. If that is wrong, say --input."
+        "stdin is read as running text. If that is wrong, use --input."
         in run("order", "-m", model, stdin=" ".join(STORY)).err
     )

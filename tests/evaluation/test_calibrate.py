@@ -4,7 +4,7 @@ import pytest
 from unshuffle.errors import DataError
 from unshuffle.evaluation.calibrate import ENOUGH, Observed, fit_calibration, isotonic, keep_below, thresholds
 from unshuffle.evaluation.reliability import reliability
-from unshuffle.system.calibration import Evidence
+from unshuffle.system.calibration import Calibration, Evidence
 
 
 def overconfident(count: int, seed: int) -> list[Observed]:
@@ -87,3 +87,10 @@ def test_equal_confidences_stand_or_fall_together_and_a_hopeless_model_keeps_eve
     calibration = fit_calibration([Observed(same, 0.7)] * 30)
     assert keep_below(calibration, [(Observed(same, 1.0), 1.0), (Observed(same, 0.5), 1.0)]) == 1.0
     assert keep_below(calibration, [(Observed(same, 1.0), 1.0), (Observed(same, 0.7), 1.0)]) < 1.0
+
+
+def test_orders_that_are_all_right_are_all_taken_at_a_threshold_that_is_not_1() -> None:
+    calibration = Calibration(intercept=20.0, agreement=0.0, choice=0.0, length=0.0)
+    held = [Observed(Evidence(0.99, -0.1, size, 10.0), 1.0) for size in range(2, 20)]
+    least = keep_below(calibration, [(one, 1.0) for one in held])
+    assert least == ENOUGH < min(calibration.confidence(one.evidence) for one in held)

@@ -61,16 +61,16 @@ def test_the_rival_is_named_and_explained(unsure: Unsure) -> None:
     assert [exercise.items[item] for item in exercise.rival.order] == ["s2", "s1", "s3", "s4", "s5"]
     first, second = (label(item) for item in exercise.solution[:2])
     assert exercise.rival.why == (
-        f"The next best order is {' '.join(map(label, exercise.rival.order))} (38 %, the right one 40 %). "
+        f"The next best order is {' '.join(map(label, exercise.rival.order))} (38%, the right one 40%). "
         f"It swaps {first} and {second}. "
-        f"The model gives {first} before {second} only 48 %."
+        f"The model puts the chance of {first} before {second} at only 48%."
     )
 
 
 def test_a_rival_that_moves_one_sentence_is_said_so() -> None:
     exercise = make_exercise(FakeOrderer(), [*CLEAR[1:], CLEAR[0]])
     assert exercise.rival is not None
-    assert exercise.rival.why.startswith("The order ") and "is likelier to the model" in exercise.rival.why
+    assert exercise.rival.why.startswith("The order ") and "is more likely to the model" in exercise.rival.why
     assert f"It moves {label(exercise.solution[-1])} from position 5 to position 1." in exercise.rival.why
 
 

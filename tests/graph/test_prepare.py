@@ -1,5 +1,6 @@
 """Documents made ready for a network."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from tests.fixtures.documents import stories
 from tests.fixtures.systems import tiny_model, tiny_transformer
 from unshuffle.encoders.pretrained.checkpoint import pieces_tokenizer
 from unshuffle.graph.build import GraphConfig
-from unshuffle.graph.prepare import Preparer
+from unshuffle.graph.prepare import Preparer, windows
 from unshuffle.text.document import Document, Mention, Role
 
 
@@ -44,3 +45,17 @@ def test_spans_are_the_pieces_of_each_mention(tmp_path: Path) -> None:
     words = tokenizer.words()
     named = [words[item.words[item.graph.mentions[1][mention]][place]] for mention, place in item.spans.T]
     assert item.spans[0].tolist() == [0, 0, 1] and named == ["box", "box", "box"]
+
+
+def test_the_first_windows_are_small_and_come_at_once() -> None:
+    read = 0
+
+    def documents() -> Iterator[tuple[int, Document]]:
+        nonlocal read
+        for number in range(1000):
+            read += 1
+            yield number, Document.from_sentences(["One.", "Two."])
+
+    found = windows(documents())
+    assert len(next(found)) == read == 1
+    assert [len(window) for window in found] == [8, 64, 256, 256, 256, 159]

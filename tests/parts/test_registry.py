@@ -49,8 +49,8 @@ def test_options_become_a_config_and_a_config_its_part() -> None:
         ({"kind": "thing", "stepz": 1}, "slot.stepz: there is no such option. Did you mean 'steps'?"),
         ({"kind": "thing", "inner": {"dept": 1}}, "slot.inner.dept: there is no such option. Did you mean 'depth'?"),
         ({"kind": "thing", "other": {"dept": 1}}, "slot.other.dept: there is no such option. Did you mean 'depth'?"),
-        ({"kind": "thing", "steps": 0}, "slot.steps: Input should be greater than or equal to 1."),
-        ({"kind": "thing", "inner": {"depth": "deep"}}, "slot.inner.depth: Input should be a valid integer"),
+        ({"kind": "thing", "steps": 0}, "slot.steps: it is 0. Give at least 1."),
+        ({"kind": "thing", "inner": {"depth": "deep"}}, "slot.inner.depth: it is 'deep'. Give a whole number."),
     ],
 )
 def test_a_wrong_option_is_named_with_its_place(options: dict[str, object], message: str) -> None:

@@ -53,7 +53,7 @@ def test_the_sizes_before_word2vec_text_are_passed_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "it holds no vector"),
+        (b"", "there are no vectors in it"),
         (b"a 1 2 3\nb 1 2\n", "line 2: it has 2 numbers, not 3"),
         (b"a 1 2 3\nb 1 x 3\n", "line 2: what follows the word is not all numbers"),
         (b"a 1 2 3\nb 1 nan 3\n", "line 2: a number is too large or none"),

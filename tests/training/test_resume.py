@@ -76,7 +76,7 @@ def test_a_full_disk_is_one_line_and_costs_nothing_that_was_saved(processes: Bas
 def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
     train_system(tiny_job(tmp_path, tmp_path / "out", system="se-grn"))
     before = model_bytes(tmp_path / "out")
-    with pytest.raises(ConfigError, match="a training is there already") as error:
+    with pytest.raises(ConfigError, match="there is already a training") as error:
         train_system(tiny_job(tmp_path, tmp_path / "out", system="se-grn"))
     assert "\n" not in str(error.value)
     steps = []

@@ -65,7 +65,7 @@ def order_files(
     if find_spec("pyarrow") is None:  # workers would find out one by one
         raise MissingExtra("Bulk work", "parquet")
     if engine not in get_args(Engine):
-        raise ConfigError(f"engine '{engine}': there is no such engine. Say local or ray.")
+        raise ConfigError(f"engine '{engine}': there is no such engine. Use local or ray.")
     if options.get("judge") is not None:
         raise ConfigError("order-files: its processes share no judge. Use `unshuffle order --judge`, or order_many.")
     count = usable_cores() if workers is None else workers

@@ -118,7 +118,7 @@ def _tables(part: Part, most: int) -> Iterator[Rows]:
             yield from _batches(opened, part, groups, most)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise DataError(f"{file.name}: it is no sound Parquet file ({reason}). Write it again.") from None
+        raise DataError(f"{file.name}: it is not a sound Parquet file ({reason}). Write it again.") from None
 
 
 def _check(name: str, schema: Any) -> None:

@@ -59,7 +59,10 @@ def _usage(error: Exception) -> str:
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     line = " ".join(message.split())
     ending = "" if line.endswith((".", "?")) else "."
-    return f"unshuffle: {line}{ending} See unshuffle --help." if line else ""
+    context, command = getattr(error, "ctx", None), ""
+    while context is not None and context.parent is not None:  # the outermost is `unshuffle` itself
+        context, command = context.parent, f" {context.info_name}{command}"
+    return f"unshuffle: {line}{ending} See unshuffle{command} --help." if line else ""
 
 
 def _leave(message: str, code: int) -> None:

@@ -13,17 +13,19 @@ from unshuffle.cli.options import KeepIfUnsure, ModelName, ParserName
 
 def order_files(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="JSONL and Parquet files, and folders of them.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the answers; an unfinished one is gone on with.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder of the answers; an unfinished run there is resumed.")
+    ],
     engine: Annotated[Engine, typer.Option(help="Processes of this machine, or a Ray cluster.")] = "local",
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; left out: one per core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core if left out.")] = None,
     model: ModelName = "default",
     parser: ParserName = None,
-    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; left out: 8.")] = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; 8 if left out.")] = None,
     keep_if_unsure: KeepIfUnsure = None,
     longest: Annotated[int, typer.Option(min=1, help="Documents of more sentences are reported as errors.")] = 1_000,
     part: Annotated[int, typer.Option(min=1, help="Rows of a part, the unit that is done whole.")] = 2_000,
     address: Annotated[
-        str | None, typer.Option(help="Of a running Ray cluster; left out: one is started here.")
+        str | None, typer.Option(help="Address of a running Ray cluster; if left out, one is started here.")
     ] = None,
 ) -> None:
     """Put the sentences of every row of large files in order; bad rows go to a table of errors."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, InputFormat, ParserName
+from unshuffle.cli.options import Device, InputFormat, ParserName, in_folder
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.text.document import Document
 
@@ -23,8 +24,12 @@ class Method(StrEnum):
 def calibrate(
     model: Annotated[Path, typer.Option("--model", "-m", help="Model folder, where calibration.json is written.")],
     files: Annotated[list[Path], typer.Argument(help="Documents in their true order, a file for each kind of text.")],
-    results: Annotated[Path | None, typer.Option(help="Write the errors to this JSON file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Reliability diagram: .svg, .png or .pdf.")] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="Write the errors to this JSON file.", callback=in_folder)
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Reliability diagram: .svg, .png or .pdf.", callback=in_folder)
+    ] = None,
     method: Annotated[
         Method, typer.Option(help="Logistic regression, alone or with a monotone curve.")
     ] = Method.logistic,
@@ -38,6 +43,10 @@ def calibrate(
     ] = False,
 ) -> None:
     """Fit confidence on one half of each file, each kind of text weighing the same; report errors on the other."""
+    if plot is not None:
+        from unshuffle.evaluation.reliability import check_picture
+
+        check_picture(plot)
     texts = _read_files(files, input, most)
     from dataclasses import asdict, replace
 
@@ -57,8 +66,6 @@ def calibrate(
     changes = dict(changes_of(str(model), texts)) if fewer_bits else {}
     kept = tuple(bits for bits, kinds in changes.items() if harmless(kinds))
     calibration = replace(found.calibration, harmless=kept)
-    if plot is not None:
-        write_diagram({name: (found.before[name], found.after[name]) for name in texts}, plot)
     write_json(folder / "calibration.json", calibration.write())
     if results is not None:
         measured = {bits: {kind: asdict(each) for kind, each in kinds.items()} for bits, kinds in changes.items()}
@@ -78,7 +85,19 @@ def calibrate(
         worst = min(kinds, key=lambda kind: kinds[kind].tau)
         said = "precision auto takes it" if bits in kept else "precision auto does without it"
         typer.echo(f"{bits}: {kinds[worst].tau:+.2f} tau on {worst}, where it loses most; {said}")
-    typer.echo(f"keep_if_unsure=auto keeps the input order below {found.calibration.keep_below:.2f}")
+    typer.echo(_advice(found.calibration.keep_below))
+    if plot is not None:
+        write_diagram({name: (found.before[name], found.after[name]) for name in texts}, plot)
+
+
+def _advice(keep_below: float | None) -> str:
+    """What `keep_if_unsure="auto"` will do."""
+    from unshuffle.evaluation.calibrate import ENOUGH
+
+    if keep_below is None or keep_below >= 1:
+        return f"No confidence has {ENOUGH:.0%} of its pairs right here: keep_if_unsure=auto keeps every input order."
+    # Rounded down, so that 1.00 is never said of a threshold that orders do reach.
+    return f"keep_if_unsure=auto keeps the input order below a confidence of {int(100 * keep_below) / 100:.2f}."
 
 
 def _read_files(files: list[Path], input: InputFormat, most: int | None) -> dict[str, tuple[Document, ...]]:
@@ -88,9 +107,16 @@ def _read_files(files: list[Path], input: InputFormat, most: int | None) -> dict
 
     texts: dict[str, tuple[Document, ...]] = {}
     for file in files:
-        name = file.name.split(".")[0]
-        name = name if name not in texts and name not in ("valid", "test", "train") else f"{file.parent.name}-{name}"
+        name = _name(file, texts)
         texts[name] = tuple(islice(read_documents(file, str(input) if input else None), most))
         if not texts[name]:
-            raise DataError(f"{file}: it holds no document. Give at least one.")
+            raise DataError(f"{file}: there are no documents in it. Give at least one.")
     return texts
+
+
+def _name(file: Path, taken: Collection[str]) -> str:
+    """What a file's row is called: its name, with that of its folder where the first tells little or is taken."""
+    name, folder = file.name.split(".")[0], file.parent.name
+    longer = f"{folder}-{name}" if folder else name
+    plain = longer if name in ("valid", "test", "train") else name
+    return next((one for one in (plain, longer) if one not in taken), str(file))

@@ -106,7 +106,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "serve": (
         "unshuffle serve --compare my-model",
-        "UNSHUFFLE_TOKEN=secret unshuffle serve --host 0.0.0.0 --port 80 --model my-model",
+        "UNSHUFFLE_TOKEN=$(openssl rand -hex 16) unshuffle serve --host 0.0.0.0 --port 8080",
     ),
     "mcp": ("unshuffle mcp", "unshuffle mcp --model my-model --limit sentences=30"),
 }

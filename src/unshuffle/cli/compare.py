@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, Form, InputFormat, OutputForm
+from unshuffle.cli.options import Device, Form, InputFormat, OutputForm, in_folder
 from unshuffle.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from unshuffle.evaluation.compare import Difference
+    from unshuffle.evaluation.compare import Compared, Difference
     from unshuffle.evaluation.predict import Prediction
     from unshuffle.text.document import Document
 
@@ -26,7 +26,9 @@ def compare(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="Documents in their true order; predictions need none.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the comparison: .svg, .png or .pdf.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Plot of the comparison: .svg, .png or .pdf.", callback=in_folder)
+    ] = None,
     shuffles: Annotated[int, typer.Option(min=1, help="How often each document is shuffled and ordered.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the shuffles.")] = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search.")] = None,
@@ -36,22 +38,26 @@ def compare(
 ) -> None:
     """Say how far the second of two models is ahead of the first on the same documents.
 
-    Every measure comes with the 95 % interval of the difference and p, the chance of so large a difference if there
+    Every measure comes with the 95% interval of the difference and p, the chance of so large a difference if there
     were none (paired bootstrap over documents); a star marks intervals that leave out zero.
     """
     _check(first, second, file)
-    documents = _documents(file, input)
-    from unshuffle.evaluation.compare import compare as compared
-    from unshuffle.evaluation.compare import write_comparison
-
     if plot is not None:
         from unshuffle.evaluation.reliability import check_picture
 
         check_picture(plot)
+    documents = _documents(file, input)
+    from unshuffle.evaluation.compare import compare as compared
+    from unshuffle.evaluation.compare import write_comparison
+
     both = [_predictions(name, documents, shuffles, seed, beam, device) for name in (first, second)]
     found = compared(both[0], both[1], _names(first, second))
+    _write(found, form)
     if plot is not None:
         write_comparison(found, plot)
+
+
+def _write(found: Compared, form: Form) -> None:
     if form is Form.json:
         from unshuffle.evaluation.results import command_line, commit, versions
 
@@ -60,7 +66,7 @@ def compare(
         return
     from unshuffle.cli.terminal import write_table
 
-    titles = [found.first, found.second, "difference", "95 % interval", "p"]
+    titles = [found.first, found.second, "difference", "95% interval", "p"]
     rows = [[name, *_cells(one)] for name, one in found.measures.items()]
     write_table(["measure", *titles], [*rows, ["documents", str(found.documents), "", "", "", ""]])
     lengths = [[group.name, str(group.documents), *_cells(group.tau)] for group in found.lengths]
@@ -68,7 +74,7 @@ def compare(
 
 
 def _check(first: str, second: str, file: Path | None) -> None:
-    """What is wrong with the names is told before anything takes time."""
+    """What is wrong with the names is reported before anything takes time."""
     from unshuffle.system.loading import find_folder
 
     for name in (first, second):
@@ -86,7 +92,7 @@ def _documents(file: Path | None, input: InputFormat) -> list[Document]:
 
     documents = list(read_documents(file, str(input) if input else None))
     if not documents:
-        raise DataError(f"{file}: it holds no document. Give at least two.")
+        raise DataError(f"{file}: there are no documents in it. Give at least two.")
     return documents
 
 

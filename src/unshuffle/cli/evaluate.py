@@ -16,6 +16,7 @@ from unshuffle.cli.options import (
     ParserName,
     PrecisionChoice,
     PrecisionName,
+    in_folder,
 )
 from unshuffle.errors import ConfigError, DataError
 
@@ -25,7 +26,8 @@ def evaluate(
     model: ModelName = "default",
     predictions: Annotated[Path | None, typer.Option(help="Score these predictions; no model is run.")] = None,
     orders: Annotated[
-        Path | None, typer.Option(help="Write the orders to this file, for --predictions and `compare`.")
+        Path | None,
+        typer.Option(help="Write the orders to this file, for --predictions and `compare`.", callback=in_folder),
     ] = None,
     shuffles: Annotated[int, typer.Option(min=1, help="How often each document is shuffled and ordered.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the shuffles.")] = 1,
@@ -38,7 +40,8 @@ def evaluate(
 ) -> None:
     """Score a model on documents whose order is known.
 
-    Intervals are those of 95 % of the means when the documents are drawn again and again.
+    The documents must be in their true order: each is shuffled, put back in order and compared. An interval holds 95%
+    of the means when the documents are drawn again and again.
     """
     from unshuffle.cli.terminal import counted, write_figures
     from unshuffle.text.readers.read import read_documents
@@ -47,7 +50,7 @@ def evaluate(
     if file is not None:
         documents = list(read_documents(file, str(input) if input else None))
         if not documents:
-            raise DataError(f"{file}: it holds no document. Give at least one.")
+            raise DataError(f"{file}: there are no documents in it. Give at least one.")
     if predictions is None and documents is None:
         raise ConfigError("evaluate: there is nothing to score. Name a file of documents, or --predictions.")
     if predictions is not None and not predictions.is_file():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, File, InputFormat, ModelName, Text
+from unshuffle.cli.options import Device, File, InputFormat, ModelName, Text, in_folder
 from unshuffle.errors import ConfigError
 from unshuffle.exercises.formats.write import BINARY, QUESTIONS, SUFFIXES, Format
 from unshuffle.exercises.sheet import TITLE
@@ -21,12 +21,16 @@ def exercise(
     file: File = None,
     text: Text = None,
     input: InputFormat = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; stdout if left out.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write; stdout if left out.", callback=in_folder)
+    ] = None,
     form: Annotated[
-        Format | None, typer.Option("--format", "-f", help="Format; else the ending of --out tells it, or it is text.")
+        Format | None,
+        typer.Option("--format", "-f", help="Format; by default the ending of --out decides, or it is text."),
     ] = None,
     key: Annotated[
-        Path | None, typer.Option(help="Write the answer key to this file and not after the sheets.")
+        Path | None,
+        typer.Option(help="Write the answer key to this file and not after the sheets.", callback=in_folder),
     ] = None,
     title: Annotated[str, typer.Option(help="Heading of the sheet.")] = TITLE,
     count: Annotated[int, typer.Option(min=1, max=50, help="Sheets of one text, each scrambled differently.")] = 1,
@@ -39,7 +43,7 @@ def exercise(
         list[int] | None, typer.Option(min=1, help="A sentence, from 1, that --mend must not touch; repeatable.")
     ] = None,
     accept: Annotated[
-        bool, typer.Option("--accept", help="Take the order as it is, even if the model doubts it.")
+        bool, typer.Option("--accept", help="Accept the order as it is, even if the model doubts it.")
     ] = False,
     model: ModelName = "default",
     device: Device = "cpu",
@@ -61,7 +65,7 @@ def exercise(
             "--accept: the order is then taken as it is, and --mend changes nothing. Give one of the two."
         )
     if keep and not mend:
-        raise ConfigError("--keep: it only guards sentences against --mend. Say --mend as well.")
+        raise ConfigError("--keep: it only guards sentences against --mend. Add --mend.")
     reading = CommandInput(file, text, input)
     documents = list(reading.documents())
     from unshuffle.cli.reading import load_orderer
@@ -77,8 +81,9 @@ def exercise(
         answers = Booklet(booklet.exercises, title, sheets=False)
         write_bytes(written(answers, SUFFIXES.get(key.suffix.lower(), format)), key)
     reading.tell()
+    shown = format == "text" and out is None and key is None
     for (first, *_), document in zip(made, documents, strict=True):
-        for line in _remarks(first, document.sentences, mend=mend, accept=accept):
+        for line in _remarks(first, document.sentences, mend=mend, accept=accept, shown=shown):
             typer.echo(line, err=True)
     if not accept and not all(first.unambiguous for first, *_ in made):
         raise typer.Exit(1)
@@ -87,31 +92,33 @@ def exercise(
 def _format(form: Format | None, out: Path | None, key: Path | None) -> Format:
     format = form or (SUFFIXES.get(out.suffix.lower()) if out is not None else "text")
     if format is None:
-        raise ConfigError(f"--out {out}: its name does not tell the format. Say --format, or end it in .pdf or .docx.")
+        raise ConfigError(
+            f"--out {out}: its name does not tell the format. Add --format, or end the name in {', '.join(SUFFIXES)}."
+        )
     if format in BINARY and out is None and sys.stdout.isatty():
-        raise ConfigError(f"--format {format}: a terminal cannot show it. Say --out FILE.{format}.")
+        raise ConfigError(f"--format {format}: a terminal cannot show it. Add --out FILE.{format}.")
     if format in QUESTIONS and key is not None:
-        raise ConfigError(f"--key: {format} holds question and answer together. Leave --key out.")
+        raise ConfigError(f"--key: {format} has question and answer together. Leave --key out.")
     return format
 
 
-def _remarks(made: Exercise, sentences: tuple[str, ...], *, mend: bool, accept: bool) -> list[str]:
-    """What the teacher should know at once, in whole sentences."""
+def _remarks(made: Exercise, sentences: tuple[str, ...], *, mend: bool, accept: bool, shown: bool) -> list[str]:
+    """What the teacher should know at once, in whole sentences; `shown`: the answer key above has said the verdict."""
     from unshuffle.exercises.mend import in_words
 
-    remarks = [f"Mended. {change}." for change in made.changes]
+    remarks = [] if shown else [f"Mended. {change}." for change in made.changes]
     if made.changes:
-        remarks.append("Say --keep NUMBER to leave a sentence alone, or --accept in place of --mend to change nothing.")
+        remarks.append("Use --keep NUMBER to leave a sentence alone, or --accept instead of --mend to change nothing.")
     if made.unambiguous or accept:
         return remarks
-    remarks.append(f"The order is ambiguous: {made.reason}.")
-    if made.rival is not None:
-        remarks.append(made.rival.why)
+    if not shown:
+        remarks.append(f"The order is ambiguous: {made.reason}.")
+        remarks += [made.rival.why] if made.rival is not None else []
     if not made.proposals:
-        return [*remarks, "Leaving out or merging sentences does not help. Take another text, or --accept the order."]
+        return [*remarks, "Leaving out or merging sentences does not help. Choose another text, or use --accept."]
     best = made.proposals[0]
     texts = tuple(sentences[position] for position in best.sentences)
     effect = "Then the order is clear" if best.solves else f"Then the right order leads by {best.margin:.2f} of 1"
     remarks.append(f"{in_words(best.change, best.sentences, texts, done=False)}. {effect}.")
-    remarks.append("If you are sure of the order, say --accept." if mend else "Say --mend to do so, or --accept.")
+    remarks.append("If you are sure of the order, use --accept." if mend else "Use --mend to do so, or --accept.")
     return remarks

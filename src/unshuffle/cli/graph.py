@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, File, InputFormat, ModelName, ParserName, Text, Units
+from unshuffle.cli.options import Device, File, InputFormat, ModelName, ParserName, Text, Units, in_folder
 from unshuffle.errors import ConfigError, DataError
 
 KINDS = (".svg", ".png", ".dot", ".json")
@@ -20,7 +20,10 @@ def graph(
     file: File = None,
     text: Text = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Picture: .svg, .png, .dot or .json; SVG to stdout if left out.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Picture: .svg, .png, .dot or .json; SVG to stdout if left out.", callback=in_folder
+        ),
     ] = None,
     number: Annotated[int, typer.Option(min=1, help="Which document of the file, from 1.")] = 1,
     input: InputFormat = None,
@@ -53,7 +56,8 @@ def graph(
         orderer = Orderer(orderer.model, parser=load_parser(found))
         if found == "rules":
             typer.echo(
-                "unshuffle: shared words by rule. For nouns and roles: pip install '.[parse]'.",
+                "unshuffle: without the 'parse' extra, only words that sentences share are linked. For nouns and their "
+                "roles: pip install '.[parse]'.",
                 err=True,
             )
     with spinner("Drawing"):

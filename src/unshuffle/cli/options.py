@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from unshuffle.errors import ConfigError
 from unshuffle.text.readers.formats import Format, OnBroken
 from unshuffle.text.split import Unit
+
+
+def in_folder(file: Path | None) -> Path | None:
+    """Refuses a file to be written whose folder is not there: more often than not its name is mistyped."""
+    if file is not None and not file.parent.is_dir():
+        raise ConfigError(f"{file}: there is no folder {file.parent}. Create it first, or choose another.")
+    return file
+
+
+def known_device(name: str) -> str:
+    """Refuses a device that cannot be here, without the seconds that torch takes to be imported."""
+    kind = name.partition(":")[0]
+    if kind not in ("cpu", "cuda", "mps", "auto"):
+        raise ConfigError(f"--device {name}: there is no such device. Use cpu, cuda, mps or auto.")
+    drivers = ("nvidia*", "nvhost*", "nvmap", "kfd", "dxg")
+    missing = kind == "cuda" and sys.platform == "linux" and not any(any(Path("/dev").glob(one)) for one in drivers)
+    if missing or (kind == "mps" and sys.platform != "darwin"):
+        raise ConfigError(f"--device {name}: this machine has no such device. Use cpu, or auto for the best it has.")
+    return name
 
 
 class Form(StrEnum):
@@ -30,10 +51,13 @@ class PrecisionChoice(StrEnum):
 File = Annotated[
     str | None, typer.Argument(metavar="FILE|-", help="Documents, packed (.gz, .xz) or not; stdin if left out.")
 ]
-Text = Annotated[str | None, typer.Option("--text", "-t", help="The text itself, in place of a file.")]
+Text = Annotated[str | None, typer.Option("--text", "-t", help="The text itself, instead of a file.")]
 ModelName = Annotated[str, typer.Option("--model", "-m", help="Model folder, or the name of a shipped one.")]
-ParserName = Annotated[str | None, typer.Option("--parser", help="A parser in place of the model's.")]
-Device = Annotated[str, typer.Option("--device", help="Where the model runs: cpu, cuda, mps, or auto for the best.")]
+ParserName = Annotated[str | None, typer.Option("--parser", help="A parser to use instead of the model's own.")]
+Device = Annotated[
+    str,
+    typer.Option("--device", help="Where the model runs: cpu, cuda, mps, or auto for the best.", callback=known_device),
+]
 PrecisionName = Annotated[
     PrecisionChoice,
     typer.Option(
@@ -41,19 +65,27 @@ PrecisionName = Annotated[
     ),
 ]
 InputFormat = Annotated[
-    Format | None, typer.Option("--input", "-i", help="Format; else the file's name or the content tells it.")
+    Format | None,
+    typer.Option(
+        "--input",
+        "-i",
+        help="Format; by default the file's name or its content decides. `lower`: a document per line, <eos> between "
+        "sentences, as the research corpora come.",
+    ),
 ]
 Broken = Annotated[OnBroken, typer.Option("--on-error", help="What to do with a record that cannot be read.")]
-Units = Annotated[Unit, typer.Option("--unit", help="What running text is cut into and put in order.")]
+Units = Annotated[Unit, typer.Option("--unit", help="What running text is split into and put in order.")]
 KeepIfUnsure = Annotated[
     str | None,
     typer.Option(
         metavar="NUMBER|auto",
-        help="Leave the input order where confidence is lower; `auto` takes the model's own threshold.",
+        help="Keep the input order where confidence is lower; `auto` uses the model's own threshold.",
     ),
 ]
 OutputForm = Annotated[Form, typer.Option("--format", "-f", help="How to write the answer.")]
-OutputFile = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file, whole or not at all.")]
+OutputFile = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Write to this file, whole or not at all.", callback=in_folder)
+]
 JudgeAddress = Annotated[
     str,
     typer.Option(
@@ -62,9 +94,7 @@ JudgeAddress = Annotated[
         help="Ask about unsure pairs: a chat-completions endpoint (key in UNSHUFFLE_JUDGE_KEY), or a local model.",
     ),
 ]
-JudgeModel = Annotated[
-    str, typer.Option("--judge-model", metavar="NAME", help="The model that the endpoint is to use.")
-]
+JudgeModel = Annotated[str, typer.Option("--judge-model", metavar="NAME", help="The model for the endpoint to use.")]
 JudgeCache = Annotated[
-    Path | None, typer.Option("--judge-cache", help="Folder in which the endpoint's answers are kept and looked for.")
+    Path | None, typer.Option("--judge-cache", help="Folder in which the endpoint's answers are cached.")
 ]

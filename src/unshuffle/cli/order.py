@@ -50,7 +50,7 @@ def order(
     ] = None,
     fixed: Annotated[
         list[str] | None,
-        typer.Option(metavar="POSITION:I", help="Sentence I stands at POSITION, both from 0; repeatable."),
+        typer.Option(metavar="POSITION:I", help="Sentence I goes to POSITION, both counted from 0; repeatable."),
     ] = None,
     sources: Annotated[
         str, typer.Option(metavar="A,A,B", help="Source of each sentence; those of one source keep their input order.")
@@ -58,8 +58,8 @@ def order(
     judge: JudgeAddress = "",
     judge_model: JudgeModel = "",
     judge_cache: JudgeCache = None,
-    judge_trust: Annotated[Path | None, typer.Option(help="What `unshuffle trust-judge` has written.")] = None,
-    questions: Annotated[int, typer.Option(min=0, help="Most questions to the judge per document.")] = 20,
+    judge_trust: Annotated[Path | None, typer.Option(help="File written by `unshuffle trust-judge`.")] = None,
+    questions: Annotated[int, typer.Option(min=0, help="Ask the judge at most this many questions per document.")] = 20,
     device: Device = "cpu",
     form: OutputForm = Form.text,
     out: OutputFile = None,

@@ -60,7 +60,7 @@ class CommandInput:
             self._look_at(document)
             yield document
         if not found:
-            raise DataError(f"{self._name()}: it holds no document. Give at least one sentence.")
+            raise DataError(f"{self._name()}: there are no sentences in it. Give at least one.")
 
     def expected(self) -> int | None:
         """How many documents the file holds, by the share of it that is read; None where that is not known."""
@@ -79,7 +79,7 @@ class CommandInput:
                 f"unshuffle: {self._name()}: {self.report.skipped} skipped, {self.report.documents} read.", err=True
             )
         if self._foreign > 1:
-            typer.echo(f"unshuffle: {self._foreign} documents do not look English.", err=True)
+            typer.echo(f"unshuffle: {self._foreign} documents do not look like English.", err=True)
 
     def _opened(self) -> Iterable[Document]:
         if self.text is not None:
@@ -111,7 +111,7 @@ class CommandInput:
         if self.unit == "paragraph" and format == "lines":
             format = "text"  # paragraphs are cut out of running text
         if is_watched():
-            typer.echo(f"{self._name()} is read {DESCRIBED[format]}. If that is wrong, say --input.", err=True)
+            typer.echo(f"{self._name()} is read {DESCRIBED[format]}. If that is wrong, use --input.", err=True)
         return format
 
     def _hint(self) -> None:
@@ -119,19 +119,19 @@ class CommandInput:
         if self.unit == "paragraph":
             advice = "Blank lines separate paragraphs. To order sentences, leave --unit out."
         elif self._format == "lines":
-            advice = "If this is running text, say --input text."
+            advice = "If this is running text, use --input text."
         elif self._format == "text":
-            advice = "If each line is a sentence, say --input lines."
+            advice = "If each line is a sentence, use --input lines."
         else:
             return
-        typer.echo(f"unshuffle: Only one {self.unit} found. {advice}", err=True)
+        typer.echo(f"unshuffle: only one {self.unit} found. {advice}", err=True)
 
     def _look_at(self, document: Document) -> None:
         if not looks_english(document.sentences):
             self._foreign += 1
             if self._foreign == 1:
                 typer.echo(
-                    f"unshuffle: document '{document.id}': it does not look English, which is what the models know. "
+                    f"unshuffle: document '{document.id}': it does not look like English, the only language that the models know. "
                     "Do not rely on the answer.",
                     err=True,
                 )

@@ -71,7 +71,7 @@ def _lines(document: Document, found: Coherence, unit: str) -> Iterator[str]:
         yield f"{document.id}: one {unit}, which has no other order"
         return
     yield f"{document.id}: {found.verdict}"
-    yield f"  more probable than {found.percentile:.1f} % of other orders; log-probability {found.log_probability:.2f}"
+    yield f"  more probable than {found.percentile:.1f}% of other orders; log-probability {found.log_probability:.2f}"
     for step in found.transitions:
         bar = f"{'█' * round(BAR * step.score):<{BAR}}"
         yield f"  {step.first + 1:>3} → {step.second + 1:<3} {step.score:.2f} {bar}  {_short(document, step.second)}"

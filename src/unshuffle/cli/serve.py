@@ -37,10 +37,12 @@ def serve(
             help="Limit of bytes, sentences, words, characters, documents, document_cost or cost; repeatable.",
         ),
     ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Documents that the model reads at once.")] = 32,
-    window: Annotated[float, typer.Option(min=0, help="Milliseconds for which a request waits for company.")] = 4.0,
+    batch: Annotated[int, typer.Option(min=1, help="Documents per batch.")] = 32,
+    window: Annotated[
+        float, typer.Option(min=0, help="Milliseconds that a request waits for others to share a batch with.")
+    ] = 4.0,
     queue: Annotated[int, typer.Option(min=1, help="Documents that may wait before the answer is 503.")] = 256,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time after which a request is given up.")] = 120.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Seconds after which a request is given up.")] = 120.0,
     device: Device = "cpu",
 ) -> None:
     """Serve the page and the HTTP interface until stopped."""

@@ -63,7 +63,7 @@ def write_bytes(content: bytes, out: Path | None) -> None:
 
 
 def write_figures(predictions: Sequence[Prediction], form: str = "text") -> None:
-    """Figures with their 95 % intervals: a table, or one JSON object."""
+    """Figures with their 95% intervals: a table, or one JSON object."""
     from unshuffle.evaluation.predict import figures, intervals
     from unshuffle.evaluation.results import plain
 
@@ -75,7 +75,7 @@ def write_figures(predictions: Sequence[Prediction], form: str = "text") -> None
     rows = [[name, f"{found[name]:.2f}", between(bands.get(name))] for name in SHOWN]
     if found["changed"] is not None:
         rows.append(["changed by the shuffle", f"{found['changed']:.2f}", ""])
-    write_table(["measure", "mean", "95 % interval"], [*rows, ["documents", str(found["documents"]), ""]])
+    write_table(["measure", "mean", "95% interval"], [*rows, ["documents", str(found["documents"]), ""]])
 
 
 def between(band: Any) -> str:

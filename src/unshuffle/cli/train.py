@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -18,8 +19,8 @@ def train(
     encoder: Annotated[
         str, typer.Option(help="Transformer of systems that read with one: a folder, package:NAME or hub:NAME.")
     ] = "",
-    seed: Annotated[int, typer.Option(help="Every random draw comes from it.")] = 1,
-    resume: Annotated[bool, typer.Option(help="Go on with a training that was cut off.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 1,
+    resume: Annotated[bool, typer.Option(help="Resume an interrupted training.")] = False,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="TABLE.OPTION=VALUE", help="Change an option; repeatable.")
     ] = None,
@@ -36,17 +37,21 @@ def train(
     """Train a system on documents in their true order, and report its figures on the test file."""
     import time
 
-    try:
-        import torch
-    except ModuleNotFoundError:
-        raise MissingExtra("Training", "train") from None
+    from unshuffle.system.rows import load_row, outline
+    from unshuffle.training.corpus import check_splits, read_splits
+
+    if find_spec("torch") is None:
+        raise MissingExtra("Training", "train")
+    if not system.endswith(".toml") and "/" not in system:
+        outline(system)  # first what takes no time to find out: torch takes seconds to be imported
+    check_splits(data)
+    import torch
+
     from unshuffle.cli.terminal import StageBars, spinner, write_figures
     from unshuffle.evaluation.results import read_predictions
     from unshuffle.machine import keep_memory
     from unshuffle.parts.registry import validated
-    from unshuffle.system.rows import load_row
     from unshuffle.training.config import TrainingConfig
-    from unshuffle.training.corpus import read_splits
     from unshuffle.training.processes import leads
     from unshuffle.training.report import evaluated, tested
     from unshuffle.training.run import TrainingJob, train_system

@@ -212,7 +212,10 @@ def fit_calibration(
 
 
 def keep_below(calibration: Calibration, weighed: Sequence[tuple[Observed, float]]) -> float:
-    """The lowest confidence such that the orders with at least that much have enough pairs right; 1 if none has."""
+    """The lowest confidence such that the orders with at least that much have enough pairs right; 1 if none has.
+
+    Where all of them have, the least sure too, nothing speaks for a threshold above the share that is enough.
+    """
     said = np.array([calibration.confidence(one.evidence) for one, _ in weighed])
     weight = np.array([each for _, each in weighed])
     right = weight * np.array([one.share for one, _ in weighed])
@@ -220,7 +223,10 @@ def keep_below(calibration: Calibration, weighed: Sequence[tuple[Observed, float
     mean = np.cumsum(right[surest]) / np.cumsum(weight[surest])
     last = np.append(np.diff(said[surest]) < 0, True)  # equal confidences are taken or left together
     enough = np.flatnonzero(last & (mean >= ENOUGH))
-    return float(said[surest][enough[-1]]) if len(enough) else 1.0
+    if not len(enough):
+        return 1.0
+    lowest = float(said[surest][enough[-1]])
+    return min(lowest, ENOUGH) if enough[-1] == len(said) - 1 else lowest
 
 
 def thresholds(calibration: Calibration, weighed: Sequence[tuple[Observed, float]]) -> tuple[ThresholdRow, ...]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unshuffle.errors import DataError, MissingExtra
+from unshuffle.errors import DataError
 from unshuffle.evaluation.predict import Prediction, gains, intervals
 from unshuffle.evaluation.reliability import check_picture, save_picture
 from unshuffle.metrics.bootstrap import Comparison
@@ -68,7 +68,7 @@ class Compared:
 def compare(
     first: Sequence[Prediction], second: Sequence[Prediction], names: tuple[str, str] = ("first", "second")
 ) -> Compared:
-    """Every measure of both sets of predictions, the difference with its 95 % interval, and tau by length."""
+    """Every measure of both sets of predictions, the difference with its 95% interval, and tau by length."""
     if not first:
         raise DataError("compare: there is no prediction. Give at least two documents.")
     one, other = ({(each.id, each.shuffle, len(each.order)): each for each in given} for given in (first, second))
@@ -93,10 +93,8 @@ def compare(
 def write_comparison(found: Compared, path: Path) -> None:
     """A picture: the gain in each measure with its interval, and tau by length."""
     check_picture(path)
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("A picture of a comparison", "plot") from None
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(10, 4.4), layout="constrained")
     gain, length = figure.subplots(1, 2, width_ratios=(1, 1.1))
     for row, one in enumerate(found.measures.values()):
@@ -106,7 +104,7 @@ def write_comparison(found: Compared, path: Path) -> None:
     gain.axvline(0, color="#a9b3bd", lw=1, ls="--")
     gain.set_yticks(range(len(found.measures)), list(found.measures), fontsize=9)
     gain.invert_yaxis()
-    gain.set_xlabel(f"{found.second} less {found.first}, with 95 % interval (grey: could be none)", fontsize=9)
+    gain.set_xlabel(f"{found.second} less {found.first}, with 95% interval (grey: could be none)", fontsize=9)
     columns = range(len(found.lengths))
     for color, name, values in (
         ("#d1495b", found.first, [group.tau.first for group in found.lengths]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +79,8 @@ def reliability_of(predictions: Iterable[Prediction]) -> Reliability:
 def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Path) -> None:
     """One panel a kind of text: reliability before and after calibration against the diagonal."""
     check_picture(path)
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("A reliability diagram", "plot") from None
+    from matplotlib.figure import Figure
+
     across = min(len(named), 4)
     down = -(-len(named) // across)
     figure = Figure(figsize=(3.1 * across + 0.6, 3.2 * down + 0.4), layout="constrained")
@@ -101,9 +100,11 @@ def write_diagram(named: Mapping[str, tuple[Reliability, Reliability]], path: Pa
 
 
 def check_picture(path: Path) -> None:
-    """Refuse a name whose ending is of no picture that can be drawn."""
+    """Refuse, before any work is done, a picture that cannot be drawn here."""
     if path.suffix.lower() not in KINDS:
         raise DataError(f"{path}: there is no such kind of picture. End the name in {', '.join(KINDS)}.")
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("A plot", "plot")
 
 
 def save_picture(figure: Any, path: Path) -> None:

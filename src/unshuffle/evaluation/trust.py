@@ -94,7 +94,7 @@ def fitted_trust(
     """The setting with the best tau, if it beats the model alone by more than the standard error of the difference."""
     alone = unjudged(orderer, documents, seed)
     if len(alone) < FEWEST:
-        raise DataError(f"trust: {len(alone)} documents of two sentences or more are too few. Give {FEWEST}.")
+        raise DataError(f"trust: {len(alone)} documents of two sentences or more are too few. Give at least {FEWEST}.")
     remembering = Remembering(judge)
     base = np.array([one.tau(one.order) for one in alone])
     best = FittedTrust(UNUSED, base.mean(), base.mean(), 0.0, len(alone), Spend())

@@ -46,7 +46,7 @@ def exercise_steps(
     """The same in steps, in each of which the model orders one paragraph or some short ones."""
     seed, margin, keep, count = options.seed, options.margin, options.keep, options.count
     if len(sentences) < FEWEST:
-        raise DataError(f"exercise: {len(sentences)} sentences are too few. Give at least {FEWEST}.")
+        raise DataError(f"exercise: {_count(len(sentences))} too few. Give at least {FEWEST}.")
     if outside := [position for position in keep if not 0 <= position < len(sentences)]:
         raise ConfigError(f"exercise: there is no sentence {outside[0] + 1} to keep. Count from 1 to {len(sentences)}.")
     paragraph = tuple(Piece(text, (position,)) for position, text in enumerate(sentences))
@@ -107,3 +107,7 @@ def _exercises(paragraph: Paragraph, verdict: Verdict, seed: int, count: int) ->
         )
         for shown in scrambles(len(paragraph), seed, count)
     )
+
+
+def _count(sentences: int) -> str:
+    return "1 sentence is" if sentences == 1 else f"{sentences} sentences are"

@@ -115,10 +115,10 @@ def _likelihood(verdict: Verdict, order: Sequence[int]) -> str:
     letters = " ".join(map(label, order))
     given = _percent(verdict.rival.probability)
     if verdict.probability is None:
-        return f"The order {letters} is likelier to the model ({given}) than the right one."
+        return f"The order {letters} is more likely to the model ({given}) than the right one."
     own = _percent(verdict.probability)
     if verdict.probability < verdict.rival.probability:
-        return f"The order {letters} is likelier to the model ({given}) than the right one ({own})."
+        return f"The order {letters} is more likely to the model ({given}) than the right one ({own})."
     return f"The next best order is {letters} ({given}, the right one {own})."
 
 
@@ -146,8 +146,10 @@ def _doubt(verdict: Verdict, item: dict[int, int]) -> str:
         return ""
     first, second, chance = verdict.turned[0]
     only = "only " if chance < 0.5 else ""
-    return f"The model gives {label(item[first])} before {label(item[second])} {only}{_percent(chance)}."
+    return (
+        f"The model puts the chance of {label(item[first])} before {label(item[second])} at {only}{_percent(chance)}."
+    )
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.01 else "less than 1 %"
+    return f"{share:.0%}" if share >= 0.01 else "less than 1%"

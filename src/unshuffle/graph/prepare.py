@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, repeat
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,8 @@ TOKENIZER, ENTITIES, TOPICS = "tokenizer.json", "entities.txt", "topics"
 """What a model folder keeps of a preparer; the last is a folder in it."""
 DOCUMENTS = 256
 """Documents that are held at a time, to put those of like length into one batch."""
+FIRST = (1, 8, 64)
+"""Documents of the first groups."""
 PAIRS = 250_000
 """Ordered pairs of sentences in one window; results hold a number for each, and 500 sentences have as many."""
 CELLS = 20_000
@@ -135,16 +138,24 @@ def _spans(document: Document, graph: Graph, encoded: list[EncodedSentence]) -> 
 
 
 def windows(documents: Iterable[tuple[int, Document]]) -> Iterator[list[tuple[int, Document]]]:
-    """Numbered documents in groups small enough to be held whole together with their results."""
+    """Numbered documents in groups small enough to be held whole together with their results.
+
+    The first groups are small, so that whoever reads the results has not long to wait for the first.
+    """
     window: list[tuple[int, Document]] = []
     pairs = 0
+    sizes = chain(FIRST, repeat(DOCUMENTS))
+    most = next(sizes)
     for number, document in documents:
         square = len(document.sentences) ** 2
-        if window and (len(window) == DOCUMENTS or pairs + square > PAIRS):
+        if window and pairs + square > PAIRS:
             yield window
-            window, pairs = [], 0
+            window, pairs, most = [], 0, next(sizes)
         window.append((number, document))
         pairs += square
+        if len(window) >= most:  # at once, and not when the next one comes: somebody may be typing it
+            yield window
+            window, pairs, most = [], 0, next(sizes)
     if window:
         yield window
 

@@ -62,7 +62,25 @@ def validated(where: str, config: type, options: dict[str, Any]) -> Any:
     except ValidationError as error:
         wrong = error.errors()[0]
         field = ".".join(str(step) for step in wrong["loc"])
-        raise ConfigError(f"{where}.{field}: {wrong['msg']}.") from None
+        raise ConfigError(f"{where}.{field}: {_in_words(wrong)}") from None
+
+
+def _in_words(wrong: Mapping[str, Any]) -> str:
+    """What pydantic found, without its terms: what is there, and what should be."""
+    if wrong["type"] == "missing":
+        return "it is missing. Give a value."
+    about = wrong.get("ctx", {})
+    if wrong["type"] == "value_error":
+        reason = str(about.get("error", wrong["msg"]))
+        return reason if reason.endswith(".") else f"{reason}."
+    bounds = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    bound = next((f"{words} {about[name]}" for name, words in bounds.items() if name in about), None)
+    kinds = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text", "tuple": "a list"}
+    kind = kinds.get(str(wrong["type"]).split("_")[0])
+    wanted = bound or (f"one of {about['expected']}" if "expected" in about else kind)
+    if wanted is None:
+        return f"it is {wrong.get('input')!r}. {str(wrong['msg']).replace('Input should be', 'Give')}."
+    return f"it is {wrong.get('input')!r}. Give {wanted}."
 
 
 def _refuse_unknown(where: str, config: type, options: Mapping[str, Any]) -> None:

@@ -84,7 +84,7 @@ def read_tensors(path: Path, *, read: Read | None = None) -> dict[str, Tensor]:
     try:
         return load_file(str(path)) if read is None else load(read(path))
     except FileNotFoundError:
-        raise ConfigError(f"{path}: the file is missing. Copy the whole model folder.") from None
+        raise ConfigError(f"{_placed(path)}: the file is missing. Give a whole model folder.") from None
     except (SafetensorError, OSError) as error:
         raise ConfigError(f"{path}: not a whole safetensors file ({error}). Download the model folder again.") from None
 
@@ -97,7 +97,7 @@ def read_arrays(path: Path, *, read: Read = Path.read_bytes) -> dict[str, NDArra
     try:
         arrays: dict[str, NDArray[Any]] = load(read(path))
     except FileNotFoundError:
-        raise ConfigError(f"{path}: the file is missing. Copy the whole model folder.") from None
+        raise ConfigError(f"{_placed(path)}: the file is missing. Give a whole model folder.") from None
     except (SafetensorError, OSError, KeyError, TypeError) as error:
         raise ConfigError(f"{path}: not a whole safetensors file ({error}). Download the model folder again.") from None
     return arrays
@@ -110,11 +110,16 @@ def read_json(path: Path, *, most: int = 16 * 2**20, read: Read | None = None) -
             raise ConfigError(f"{path}: it is larger than {most} bytes. That is no such file.")
         return json.loads((_regular(path, most) if read is None else read(path)).decode("utf-8"))
     except FileNotFoundError:
-        raise ConfigError(f"{path}: the file is missing. Copy the whole model folder.") from None
+        raise ConfigError(f"{_placed(path)}: the file is missing. Give a whole model folder.") from None
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits
         raise ConfigError(
             f"{path}: not readable as JSON ({type(error).__name__}). Download the model folder again."
         ) from None
+
+
+def _placed(path: Path) -> Path:
+    """With its folder, which a file of the current one does not name."""
+    return path if path.parent.name else path.absolute()
 
 
 def _put(path: Path, text: str) -> None:

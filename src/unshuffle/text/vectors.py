@@ -131,7 +131,7 @@ def _read_text(file: Path) -> Vectors:
         words.append(" ".join(fields[:-width]))
         rows.append(row)
     if not rows:
-        raise DataError(f"{file.name}: it holds no vector. Give a file of GloVe vectors.")
+        raise DataError(f"{file.name}: there are no vectors in it. Give a file of GloVe vectors.")
     return Vectors(tuple(words), numpy.stack(rows))
 
 

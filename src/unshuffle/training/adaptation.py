@@ -20,6 +20,8 @@ from unshuffle.training.config import TrainingConfig, classifier_kinds, with_tim
 
 USUAL = TrainingConfig(batch=16, epochs=15, patience=3, measure="tau")
 """The optimiser of training; sentence encoders say what suits them better."""
+SHUFFLES = 3
+"""How often each document that is reported on is shuffled and ordered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +95,7 @@ def _tested(test: Tested) -> dict[str, Any]:
 
 
 def _written(gains: Mapping[str, Comparison]) -> dict[str, list[float]]:
-    """The gain and the ends of its 95 % interval."""
+    """The gain and the ends of its 95% interval."""
     return {
         name: [round(number, 3) for number in (gain.difference, gain.lower, gain.upper)] for name, gain in gains.items()
     }
@@ -105,3 +107,28 @@ def settings(job: FineTuning, config: SystemConfig) -> TrainingConfig:
     training: TrainingConfig = validated("training", TrainingConfig, options)
     limits = 1 + len(classifier_kinds(config)) * job.refiner
     return with_time_limit(training, config, job.minutes / limits)
+
+
+def card(job: FineTuning, source: str, result: FineTuned) -> str:
+    """What the new model's folder says about it; `source` is the name of the model it was made from."""
+    kept = "" if result.improved else "\nThe new weights were no better, so these are the old ones.\n"
+    documents = f"{result.documents:,} documents, with {result.held_out:,} held out to choose the best epoch by"
+    rows = [("held out", result.held_out, result.before, result.after)]
+    if result.test is not None:
+        rows.append(("test", result.test.after.mean.documents, result.test.before, result.test.after))
+    table = "\n".join(
+        f"| {name} | {count:,} | {before.mean.tau:.2f} | {after.mean.tau:.2f} | {before.mean.pmr:.2f} "
+        f"| {after.mean.pmr:.2f} |"
+        for name, count, before, after in rows
+    )
+    return (
+        f"# {job.out.resolve().name}\n\n"
+        f"The model `{source}`, fine-tuned with `unshuffle fine-tune` on {documents} (seed {job.seed}).\n{kept}\n"
+        "## Figures\n\n"
+        f"Means over {SHUFFLES} shuffles of each document, before and after the fine-tuning.\n\n"
+        "| documents | number | tau before | tau after | PMR before | PMR after |\n|---|---|---|---|---|---|\n"
+        f"{table}\n\n"
+        "The documents held out chose the epoch that was kept, so their figures flatter the model a little.\n\n"
+        "## Licence\n\n"
+        f"The licence of the model it came from, `{source}`, applies; so may that of the documents.\n"
+    )

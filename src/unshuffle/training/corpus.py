@@ -8,6 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from tqdm import tqdm
@@ -24,6 +25,7 @@ from unshuffle.text.readers.read import read_documents
 MANY = 5_000
 """Sentences that are worth the start of several processes."""
 NAMES = {"train": ("train",), "valid": ("valid", "val", "dev"), "test": ("test",)}
+Result = TypeVar("Result")
 GROUP = 20
 """Batches that are drawn together and sorted among themselves."""
 
@@ -65,18 +67,26 @@ def find_split(folder: Path, split: str) -> Path | None:
     return None
 
 
-def read_splits(folder: Path) -> Splits:
-    """A folder with train, valid and (if there) test files."""
-    read: dict[str, tuple[Document, ...]] = {}
-    for split in NAMES:
-        file = find_split(folder, split)
-        if file is None and split != "test":
+def check_splits(folder: Path) -> None:
+    """Refuses a folder without a file to train on or one to choose by."""
+    if not folder.is_dir():
+        raise DataError(f"{folder}: there is no such folder. Give one with train, valid and test files.")
+    for split in ("train", "valid"):
+        if find_split(folder, split) is None:
             raise DataError(
                 f"{folder}: there is no {split} file. Name it {split}.jsonl, .parquet, .tsv, .txt or .lower."
             )
+
+
+def read_splits(folder: Path) -> Splits:
+    """A folder with train, valid and (if there) test files."""
+    check_splits(folder)
+    read: dict[str, tuple[Document, ...]] = {}
+    for split in NAMES:
+        file = find_split(folder, split)
         read[split] = tuple(read_documents(file)) if file else ()
         if file is not None and not read[split]:
-            raise DataError(f"{file}: it holds no document. Give at least one.")
+            raise DataError(f"{file}: there are no documents in it. Give at least one.")
     return Splits(**read)
 
 
@@ -94,8 +104,14 @@ def parsed(documents: Sequence[Document], parser: str, cache: Path) -> tuple[Doc
             # Where a process dies, what it left undone is parsed here: a script without a guard for `__main__`, which
             # new processes would run again, is one reason.
             with suppress(BrokenProcessPool):
-                cached.keep(sentences, tqdm(found, desc="parsing", total=len(sentences), unit="sentences", leave=False))
-    return tuple(tqdm(cached.mentions(documents), desc="parses", total=len(documents), leave=False))
+                cached.keep(sentences, _shown(found, "parsing", len(sentences)))
+    return tuple(_shown(cached.mentions(documents), "parses", len(documents)))
+
+
+def _shown(results: Iterable[Result], what: str, total: int) -> Iterable[Result]:
+    """With a bar where stderr is a terminal."""
+    bar: Iterable[Result] = tqdm(results, desc=what, total=total, leave=False, disable=None)
+    return bar
 
 
 def sentences_of(documents: Iterable[Document]) -> Iterable[str]:

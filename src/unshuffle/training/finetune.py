@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from unshuffle.errors import ConfigError, DataError
 from unshuffle.evaluation.calibrate import FEWEST as FEWEST_FITTED
 from unshuffle.evaluation.calibrate import calibrated
 from unshuffle.evaluation.predict import Prediction, figures, gains, predict
@@ -25,11 +24,12 @@ from unshuffle.system.loading import find_folder
 from unshuffle.system.orderer import Orderer, trusted_parser
 from unshuffle.text.document import Document
 from unshuffle.text.parsing.corpus import CachedParser
-from unshuffle.training.adaptation import FineTuned, FineTuning, Tested, settings
+from unshuffle.training.adaptation import SHUFFLES, FineTuned, FineTuning, Tested, card, settings
 from unshuffle.training.checkpoint import check_settings
 from unshuffle.training.classifiers import with_weights
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
+from unshuffle.training.enough import check_documents, check_folder
 from unshuffle.training.loop import Progress
 from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.run import new_fabric
@@ -37,14 +37,12 @@ from unshuffle.training.stages import Run, train_stages
 
 HELD_OUT, LEAST_HELD_OUT = 10, 5
 """One document in this many is held out where the user names none, but no fewer than the second number."""
-FEWEST = 10
-"""Documents of two sentences or more, below which there is nothing to learn from."""
-SHUFFLES = 3
 
 
 def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda progress: None) -> FineTuned:
     """Trains within the time given and saves the better of the old and the new model."""
-    _check(job)
+    check_folder(job.out, job.source, resume=job.resume)
+    check_documents(job.documents, job.valid)
     model = load_model(job.source, device=usable_device(job.device))
     orderer = Orderer(model, parser=trusted_parser(model, job.parser))
     training = settings(job, model.config)
@@ -74,7 +72,7 @@ def fine_tuned(job: FineTuning, report: Callable[[Progress], None] = lambda prog
     )
     if improved:
         model = replace(model, calibration=_calibration(orderer, valid, job.seed))
-    save_model(replace(model, name=job.out.name, card=_card(model, result)), job.out)
+    save_model(replace(model, name=job.out.name, card=card(job, model.name, result)), job.out)
     if tested and job.results:
         _result(job, model, run, result, Splits(train, valid, test)).write(job.results, tested.predictions)
     for working in ("stages", "parses"):  # ten times the size of the model
@@ -109,23 +107,6 @@ def _result(job: FineTuning, model: Model, run: Run, found: FineTuned, data: Spl
         test=plain(found.test.after),
         notes={"before": plain(found.test.before)},
     )
-
-
-def _check(job: FineTuning) -> None:
-    if (job.out / "config.json").exists():
-        raise ConfigError(f"{job.out}: a model is there already. Choose another --out.")
-    if job.out.resolve() == find_folder(job.source).resolve():
-        raise ConfigError(f"{job.out}: this is the model to start from. Choose another --out.")
-    stages = job.out / "stages"
-    if stages.exists() and any(stages.iterdir()) and not job.resume:
-        raise ConfigError(f"{job.out}: a training is there already. Say --resume to go on, or choose another --out.")
-    teaching = sum(len(document.sentences) > 1 for document in job.documents)
-    if teaching < FEWEST:
-        raise DataError(
-            f"fine-tune: {teaching} documents of two sentences or more are too few. Give at least {FEWEST}."
-        )
-    if job.valid is not None and not any(len(document.sentences) > 1 for document in job.valid):
-        raise DataError("fine-tune: no document of --valid has two sentences. Give some that have an order.")
 
 
 def _split(job: FineTuning) -> tuple[tuple[Document, ...], tuple[Document, ...]]:
@@ -187,13 +168,3 @@ def _ordering(run: Run, model: Model, items: Sequence[Item], held: Sequence[Item
     )
     recipe = [model.config.write(), asdict(replace(training, minutes=0, classifier_minutes=0))]
     yield from run.stage(stage, recipe, epochs=training.epochs, patience=training.patience, minutes=training.minutes)
-
-
-def _card(model: Model, result: FineTuned) -> str:
-    before, after = result.before.mean, result.after.mean
-    kept = "" if result.improved else " The new weights were no better, so the old ones were kept."
-    return (
-        f"{model.card.rstrip()}\n\n## Fine-tuned\n\n"
-        f"On {result.documents} documents; on {result.held_out} held out, tau went from {before.tau:.2f} to "
-        f"{after.tau:.2f} and PMR from {before.pmr:.2f} to {after.pmr:.2f} (mean of {SHUFFLES} shuffles).{kept}\n"
-    )

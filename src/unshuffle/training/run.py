@@ -92,7 +92,9 @@ def train_system(job: TrainingJob, report: Callable[[Progress], None] = lambda p
     fabric = new_fabric(job.out, job.seed, Launched.read(), device=job.device)
     marker = job.out / "stages"
     if marker.exists() and any(marker.iterdir()) and not job.resume:
-        raise ConfigError(f"{job.out}: a training is there already. Say --resume to go on, or choose another --out.")
+        raise ConfigError(
+            f"{job.out}: there is already a training. Use --resume to continue it, or choose another --out."
+        )
     fabric.barrier()  # before the first of them makes the folder that the others have just looked for
     cache = job.cache or job.out / "parses"
     train = parsed(job.data.train, job.parser or job.config.parser, cache)

@@ -41,7 +41,7 @@ def test_a_cut_off_packed_file_keeps_what_came_before(tmp_path: Path, packing: t
     lines = "".join(f'["Sentence {number} {number * 7919 % 1000}."]\n' for number in range(20_000))
     whole = packing(lines.encode())
     file.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match=r"data\.jsonl\.gz: the packed file is cut off or damaged"):
+    with pytest.raises(DataError, match=r"data\.jsonl\.gz: the packed file is truncated or damaged"):
         list(read_documents(file))
     report = ReadReport()
     assert 0 < len(list(read_documents(file, on_error="skip", report=report))) < 20_000

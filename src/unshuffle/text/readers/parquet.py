@@ -36,7 +36,7 @@ def read_parquet(source: Source) -> Iterator[Document | DataError]:
                     yield _document(batch, number, f"{source.name} row {row}", f"{source.stem}-{row}")
         except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
             reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise DataError(f"{source.name}: it is no sound Parquet file ({reason}). Write it again.") from None
+            raise DataError(f"{source.name}: it is not a sound Parquet file ({reason}). Write it again.") from None
 
 
 def _columns(name: str, schema: Any) -> list[str]:

@@ -69,7 +69,8 @@ def read_documents(
     """The documents of a file or stream, packed or not, one at a time in constant memory.
 
     Without a format the name's ending tells it. A broken record raises a DataError, or is counted in the report.
-    Running text, a whole file or a field `text`, is split into sentences or paragraphs by `unit`; the rest is split already.
+    Running text, a whole file or a field `text`, is split into sentences or paragraphs by `unit`; all else is split
+    already.
     """
     found = _source(source)
     if format is None:

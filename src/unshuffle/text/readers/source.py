@@ -61,7 +61,7 @@ class Source:
                 yield _unpacked(raw)
             except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
                 raise DataError(
-                    f"{self.name}: the packed file is cut off or damaged ({error}). Fetch it again."
+                    f"{self.name}: the packed file is truncated or damaged ({error}). Fetch it again."
                 ) from None
             except OSError as error:
                 reason = (error.strerror or str(error)).strip().split("\n")[0]  # Arrow's go on for lines
@@ -145,7 +145,7 @@ def document(where: str, sentences: object, id: object, default_id: str) -> Docu
         if not sentence.strip():
             raise DataError(f"{where}: sentence {position} is empty. Remove it or give its text.")
         if not sentence.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sentence):
-            raise DataError(f"{where}: sentence {position} holds half a character. Save the file as UTF-8.")
+            raise DataError(f"{where}: sentence {position} has half a character in it. Save the file as UTF-8.")
     if sum(map(len, sentences)) > LARGEST_DOCUMENT:
         raise DataError(f"{where}: {TOO_LARGE}")
     return Document.from_sentences(sentences, id=_id(where, id, default_id))
