@@ -112,7 +112,7 @@ def test_forty_sentences_with_anchors_are_ordered_within_the_rules() -> None:
         (Constraints(fixed=((0, 1), (2, 1))), "1 is at positions 0 and 2"),
         (Constraints(before=((0, 1),), fixed=((2, 0), (1, 1))), "0 before 1, but their positions are 2 and 1"),
         (Constraints(before=((0, 1),), fixed=((0, 1),)), "sentence [01] must be at position"),
-        (Constraints(within_source=("a",)), "there is 1 for a document of 3 sentences"),
+        (Constraints(within_source=("a",)), "1 given for a document of 3 sentences"),
     ],
 )
 def test_impossible_constraints_are_refused_by_name(constraints: Constraints, message: str) -> None:

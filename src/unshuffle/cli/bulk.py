@@ -13,9 +13,7 @@ from unshuffle.cli.options import KeepIfUnsure, ModelName, ParserName
 
 def order_files(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="JSONL and Parquet files, and folders of them.")],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder of the answers; an unfinished run there is resumed.")
-    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the answers; an unfinished run is resumed.")],
     engine: Annotated[Engine, typer.Option(help="Processes of this machine, or a Ray cluster.")] = "local",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core if left out.")] = None,
     model: ModelName = "default",

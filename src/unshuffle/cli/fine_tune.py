@@ -22,9 +22,7 @@ def fine_tune(
     valid: Annotated[
         Path | None, typer.Option(help="Held-out documents; by default every tenth document of FILE.")
     ] = None,
-    test: Annotated[
-        Path | None, typer.Option(help="Documents to report on, which take no part in the training.")
-    ] = None,
+    test: Annotated[Path | None, typer.Option(help="Documents to report on; none is trained on.")] = None,
     results: Annotated[Path | None, typer.Option(help="Folder for the test figures and orders.")] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="Time for training; the report takes a little more.")] = 10.0,
     refiner: Annotated[bool, typer.Option(help="Adapt a refiner with encoders of its own too.")] = False,

@@ -131,8 +131,8 @@ class CommandInput:
             self._foreign += 1
             if self._foreign == 1:
                 typer.echo(
-                    f"unshuffle: document '{document.id}': it does not look like English, the only language that the models know. "
-                    "Do not rely on the answer.",
+                    f"unshuffle: document '{document.id}': it does not look like English, the only language that the "
+                    "models know. Do not rely on the answer.",
                     err=True,
                 )
 

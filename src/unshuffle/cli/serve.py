@@ -38,9 +38,7 @@ def serve(
         ),
     ] = None,
     batch: Annotated[int, typer.Option(min=1, help="Documents per batch.")] = 32,
-    window: Annotated[
-        float, typer.Option(min=0, help="Milliseconds that a request waits for others to share a batch with.")
-    ] = 4.0,
+    window: Annotated[float, typer.Option(min=0, help="Milliseconds a request waits to share a batch.")] = 4.0,
     queue: Annotated[int, typer.Option(min=1, help="Documents that may wait before the answer is 503.")] = 256,
     seconds: Annotated[float, typer.Option(min=0.1, help="Seconds after which a request is given up.")] = 120.0,
     device: Device = "cpu",

@@ -108,14 +108,14 @@ class Constraints:
         for first, second in self.before:
             if not (0 <= first < sentences and 0 <= second < sentences):
                 raise ConfigError(
-                    f"constraints: {first} before {second}, but sentences are counted from 0 to {sentences - 1}."
+                    f"constraints: {first} before {second}, but there are {sentences} sentences, counted from 0."
                 )
             if first == second:
                 raise ConfigError(f"constraints: {first} before {second} names one sentence twice. Drop the pair.")
         if self.within_source and len(self.within_source) != sentences:
             given = len(self.within_source)
             raise ConfigError(
-                f"sources: there {'is' if given == 1 else 'are'} {given} for a document of {sentences} sentences. Give one for each sentence."
+                f"sources: {given} given for a document of {sentences} sentences. Give one for each sentence."
             )
         last: dict[str | int, int] = {}
         pairs = list(self.before)
@@ -132,7 +132,7 @@ class Constraints:
         for position, sentence in self.fixed:
             if not (0 <= position < sentences and 0 <= sentence < sentences):
                 raise ConfigError(
-                    f"constraints: position {position} for {sentence}, but sentences are counted from 0 to {sentences - 1}."
+                    f"constraints: position {position} for {sentence}, but there are {sentences} sentences, counted from 0."
                 )
             if sentence_at.setdefault(position, sentence) != sentence:
                 raise ConfigError(
