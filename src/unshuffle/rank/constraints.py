@@ -108,7 +108,7 @@ class Constraints:
         for first, second in self.before:
             if not (0 <= first < sentences and 0 <= second < sentences):
                 raise ConfigError(
-                    f"constraints: {first} before {second}, but there are {sentences} sentences, counted from 0."
+                    f"constraints: {first} before {second}, but there are {sentences} sentences (from 0)."
                 )
             if first == second:
                 raise ConfigError(f"constraints: {first} before {second} names one sentence twice. Drop the pair.")
@@ -132,7 +132,7 @@ class Constraints:
         for position, sentence in self.fixed:
             if not (0 <= position < sentences and 0 <= sentence < sentences):
                 raise ConfigError(
-                    f"constraints: position {position} for {sentence}, but there are {sentences} sentences, counted from 0."
+                    f"constraints: position {position} for {sentence}, but there are {sentences} sentences (from 0)."
                 )
             if sentence_at.setdefault(position, sentence) != sentence:
                 raise ConfigError(
