@@ -206,3 +206,12 @@ def test_compare_takes_models_and_predictions(run: Run, model: Path, corpus: Pat
     assert "Name a file of documents" in run("compare", model, orders).complaint
     assert "nowhere" in run("compare", model, "nowhere", corpus).complaint
     assert "kind of picture" in run("compare", orders, orders, "--plot", tmp_path / "a.gif").complaint
+
+
+def test_the_verdict_on_an_exercise_is_printed_once(run: Run, model: Path, tmp_path: Path) -> None:
+    text = "Mia picked an apple. She washed the apple. Then she ate it. It was sweet. She smiled."
+    shown = run("exercise", "-m", model, "--text", text, "--margin", "1")
+    assert shown.code == 1 and "Check this exercise before you use it" in shown.out
+    assert "The order is ambiguous" not in shown.err and "--accept" in shown.err
+    filed = run("exercise", "-m", model, "--text", text, "--margin", "1", "--out", tmp_path / "sheet.txt")
+    assert "The order is ambiguous" in filed.err
