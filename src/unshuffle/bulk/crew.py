@@ -98,7 +98,7 @@ class Crew:
                 if since > HOPELESS:
                     raise ConfigError(
                         f"order-files: {since} workers in a row were killed. Give the machine more memory, "
-                        "or take fewer --workers; what is finished is kept."
+                        "or use fewer --workers; what is finished is kept."
                     )
                 again.append(worker.part)  # type: ignore[arg-type]
                 self._workers.remove(worker)

@@ -124,7 +124,7 @@ def _tables(part: Part, most: int) -> Iterator[Rows]:
 def _check(name: str, schema: Any) -> None:
     if schema.names.count("sentences") != 1:
         there = ", ".join(schema.names[:8])
-        raise DataError(f"{name}: column 'sentences' is missing (there are: {there}). Name the column so.")
+        raise DataError(f"{name}: column 'sentences' is missing (there are: {there}). Rename the column.")
 
 
 def _batches(opened: Any, part: Part, groups: list[int] | None, most: int) -> Iterator[Rows]:

@@ -21,7 +21,7 @@ def order_files(
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; 8 if left out.")] = None,
     keep_if_unsure: KeepIfUnsure = None,
     longest: Annotated[int, typer.Option(min=1, help="Documents of more sentences are reported as errors.")] = 1_000,
-    part: Annotated[int, typer.Option(min=1, help="Rows of a part, the unit that is done whole.")] = 2_000,
+    part: Annotated[int, typer.Option(min=1, help="Rows per part; a part is finished whole or done again.")] = 2_000,
     address: Annotated[
         str | None, typer.Option(help="Address of a running Ray cluster; if left out, one is started here.")
     ] = None,

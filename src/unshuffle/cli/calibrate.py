@@ -39,7 +39,7 @@ def calibrate(
     device: Device = "cpu",
     seed: Annotated[int, typer.Option(help="Seed of shuffles and halves.")] = 1,
     fewer_bits: Annotated[
-        bool, typer.Option("--fewer-bits", help="Also find out in which precisions the model orders as well.")
+        bool, typer.Option("--fewer-bits", help="Also measure whether fewer bits lose anything.")
     ] = False,
 ) -> None:
     """Fit confidence on one half of each file, each kind of text weighing the same; report errors on the other."""

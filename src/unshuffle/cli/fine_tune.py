@@ -17,7 +17,7 @@ SHOWN = ("tau", "pmr", "acc_micro", "acc_macro")
 
 def fine_tune(
     file: Annotated[Path, typer.Argument(help="Documents in their true order.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the model to be made.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the new model.")],
     source: Annotated[str, typer.Option("--from", help="Model folder, or the name of a shipped one.")] = "default",
     valid: Annotated[
         Path | None, typer.Option(help="Held-out documents; by default every tenth document of FILE.")

@@ -15,9 +15,9 @@ from unshuffle.errors import DataError, MissingExtra
 def train(
     system: Annotated[str, typer.Option(help="A row of `unshuffle systems`, or a TOML file.")],
     data: Annotated[Path, typer.Option(help="Folder with train, valid and test files.")],
-    out: Annotated[Path, typer.Option(help="Folder of the model to be made.")],
+    out: Annotated[Path, typer.Option(help="Folder for the new model.")],
     encoder: Annotated[
-        str, typer.Option(help="Transformer of systems that read with one: a folder, package:NAME or hub:NAME.")
+        str, typer.Option(help="Transformer for systems that use one: a folder, package:NAME or hub:NAME.")
     ] = "",
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 1,
     resume: Annotated[bool, typer.Option(help="Resume an interrupted training.")] = False,
@@ -29,7 +29,7 @@ def train(
     results: Annotated[Path | None, typer.Option(help="Folder for the figures on valid and test.")] = None,
     dataset: Annotated[str, typer.Option(help="Name of the data set in the figures.")] = "",
     shuffles: Annotated[int, typer.Option(help="How often valid and test are shuffled and ordered.")] = 3,
-    beam: Annotated[int, typer.Option(help="Beam of the final figures.")] = 64,
+    beam: Annotated[int, typer.Option(help="Width of the search for the final figures.")] = 64,
     threads: Annotated[int, typer.Option(help="Threads of the processor to use.")] = 1,
     device: Device = "cpu",
     precision: PrecisionName = PrecisionChoice.single,

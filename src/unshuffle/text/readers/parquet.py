@@ -44,7 +44,7 @@ def _columns(name: str, schema: Any) -> list[str]:
 
     if "sentences" not in schema.names:
         found = ", ".join(schema.names[:8])
-        raise DataError(f"{name}: column 'sentences' is missing (there are: {found}). Name the column so.")
+        raise DataError(f"{name}: column 'sentences' is missing (there are: {found}). Rename the column.")
     kind = schema.field("sentences").type
     lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     if not lists or not (types.is_string(kind.value_type) or types.is_large_string(kind.value_type)):
