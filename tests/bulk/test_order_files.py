@@ -83,7 +83,7 @@ def test_broken_files_are_told_and_the_others_are_done(tmp_path: Path, out: Path
     (tmp_path / "cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
     report = ordered(sorted(tmp_path.glob("*.*")), out, model, rows_per_part=50)
     assert len(report.broken) == 4 and all("\n" not in line for line in report.broken)
-    assert "cut.jsonl.gz: the packed file is cut off" in " ".join(report.broken)
+    assert "cut.jsonl.gz: the packed file is truncated" in " ".join(report.broken)
     assert report.ordered > 34 and len(rows_in(out / "ordered")) == report.ordered
     assert sum(row["row"] is None for row in rows_in(out / "errors")) == 4
 
