@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.page.reader import PROCESS, Open, answering, flags, order_example, shown, until
+from tests.page.reader import PROCESS, Open, answering, at_rest, flags, order_example, shown, until
 
 pytestmark = pytest.mark.browser
 
@@ -76,6 +76,7 @@ def test_clues_are_marked_and_told(open_page: Open) -> None:
 def test_dragging_a_sentence_flags_its_steps_and_can_be_mended(open_page: Open) -> None:
     page = open_page(viewport={"width": 1200, "height": 2000})
     order_example(page)
+    at_rest(page, "#sentences li")
     last = page.locator("#sentences li").last
     moved = last.locator(".sentence").inner_text()
     grip, first = last.locator(".grip").bounding_box(), page.locator("#sentences li").first.bounding_box()
