@@ -22,7 +22,8 @@ from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
 from unshuffle.system.judging import asked, judged, reranked, with_weights
 from unshuffle.system.loading import Precision, RuntimeName, load
-from unshuffle.system.options import OrderKeywords, OrderOptions
+from unshuffle.system.options import OrderKeywords, OrderOptions, changed
+from unshuffle.system.warning import told
 from unshuffle.text.document import Document, DocumentLike, OnError, Role, document_of, numbered
 from unshuffle.text.parsing.mentions import Parser, load_parser
 
@@ -106,8 +107,8 @@ class Orderer:
         self, sentences: DocumentLike, options: OrderOptions | None = None, **changes: Unpack[OrderKeywords]
     ) -> Ordering:
         """The best order of some sentences, or of a text, which is split into sentences first."""
-        wanted = replace(options or OrderOptions(), **changes)
-        (found,) = self._ordered([(0, document_of(sentences))], wanted, batch_size=1)
+        wanted = changed(options, "order", changes)
+        (found,) = told(self._ordered([(0, document_of(sentences))], wanted, batch_size=1))
         return found
 
     def order_many(
@@ -126,10 +127,10 @@ class Orderer:
         `progress=None` shows a bar after a second where a terminal or notebook can show one. Constraints hold for every
         document.
         """
-        wanted = replace(options or OrderOptions(), **changes)
+        wanted = changed(options, "order_many", changes)
         if batch_size < 1:
             raise ConfigError(f"order_many: batch_size is {batch_size}. Give 1 or more.")
-        found = self._ordered(numbered(documents, on_error), wanted, batch_size)
+        found = told(self._ordered(numbered(documents, on_error), wanted, batch_size))
         return shown(found, documents, progress, unit=" documents")
 
     def _ordered(
