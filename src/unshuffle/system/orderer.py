@@ -23,7 +23,7 @@ from unshuffle.system.contracts import OrderingModel
 from unshuffle.system.judging import asked, judged, reranked, with_weights
 from unshuffle.system.loading import Precision, RuntimeName, load
 from unshuffle.system.options import OrderKeywords, OrderOptions, changed
-from unshuffle.system.warning import told
+from unshuffle.system.warning import tell
 from unshuffle.text.document import Document, DocumentLike, OnError, Role, document_of, numbered
 from unshuffle.text.parsing.mentions import Parser, load_parser
 
@@ -108,7 +108,7 @@ class Orderer:
     ) -> Ordering:
         """The best order of some sentences, or of a text, which is split into sentences first."""
         wanted = changed(options, "order", changes)
-        (found,) = told(self._ordered([(0, document_of(sentences))], wanted, batch_size=1))
+        (found,) = self._ordered([(0, document_of(sentences))], wanted, batch_size=1)
         return found
 
     def order_many(
@@ -130,12 +130,13 @@ class Orderer:
         wanted = changed(options, "order_many", changes)
         if batch_size < 1:
             raise ConfigError(f"order_many: batch_size is {batch_size}. Give 1 or more.")
-        found = told(self._ordered(numbered(documents, on_error), wanted, batch_size))
+        found = self._ordered(numbered(documents, on_error), wanted, batch_size)
         return shown(found, documents, progress, unit=" documents")
 
     def _ordered(
         self, documents: Iterable[tuple[int, Document]], options: OrderOptions, batch_size: int
     ) -> Iterator[Ordering]:
+        told = False
         for window in windows(documents):
             parsed = list(self._parsed([document for _, document in window]))
             items = [self._item(document) for document in parsed]
@@ -149,6 +150,9 @@ class Orderer:
                 results = self._judged(unjudged, options.judge, items, parsed, options)
             for (index, _), ordering, document in zip(window, results, parsed, strict=True):
                 done = finished(ordering, document, self._keep_below(options), options.constraints)
+                if done.warnings and not told:
+                    told = True
+                    tell(done)
                 yield replace(done, index=index)
 
     def _judged(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
 
 from unshuffle.result import Ordering
 
@@ -12,17 +11,8 @@ FRONT_ENDS = ("unshuffle.cli", "unshuffle.serve")
 """They tell what a result warns of in their own way."""
 
 
-def told(orderings: Iterable[Ordering]) -> Iterator[Ordering]:
-    """Passes results on; the first that has a warning raises it, too, at the line that asked for the result."""
-    silent = False
-    for ordering in orderings:
-        if ordering.warnings and not silent:
-            silent = True
-            _raise(ordering)
-        yield ordering
-
-
-def _raise(ordering: Ordering) -> None:
+def tell(ordering: Ordering) -> None:
+    """Raises a result's warnings at the line that asked for it."""
     frame, level, outside = sys._getframe(1), 3, 0
     while frame.f_back is not None:
         frame = frame.f_back
