@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 from unshuffle.headline import Headline, headline_of
 from unshuffle.notebook import ordering_html, shortened
@@ -92,7 +92,7 @@ class Judgement:
     turned: tuple[tuple[int, int], ...]
     """Pairs that stand the other way round because of the answers: now the first comes first."""
     failed: str = ""
-    """Why the judge could not be asked any more; empty where it could."""
+    """Why the judge, or some of the requests to it, failed; empty where nothing did."""
 
 
 def _rows(pairs: tuple[PairProbability, ...]) -> list[list[float]]:
@@ -123,8 +123,10 @@ class Ordering:
     """Whether the input order was left as it was because the model was unsure."""
     judged: Judgement | None = None
     """What a judge was asked, and what it changed; None where there was none."""
+    warnings: tuple[str, ...] = ()
+    """Reasons not to rely on the order, such as text that is not English."""
     given: tuple[str, ...] = ()
-    """The sentences as they came in; not in the JSON, whose reader has them."""
+    """The sentences as they came in; in the JSON `input`."""
     index: int = 0
     """Position of the document in the stream that it came in; not in the JSON."""
 
@@ -136,7 +138,7 @@ class Ordering:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The sentences in reading order."""
-        return tuple(self.given[position] for position in self.order)
+        return tuple(self.given[position] for position in self.order) if self.given else ()
 
     @property
     def text(self) -> str:
@@ -154,11 +156,14 @@ class Ordering:
     def __iter__(self) -> Iterator[str]:
         return iter(self.sentences)
 
+    def __getitem__(self, position: SupportsIndex) -> str:
+        return self.sentences[position]
+
     def __len__(self) -> int:
         return len(self.order)
 
     def __repr__(self) -> str:
-        order = shortened(", ".join(map(str, self.order)), 40)
+        order = shortened(str(self.order)[1:-1], 40)
         kept = ", input order kept" if self.kept else ""
         named = f" '{self.id}'" if self.id else ""
         text = f": {shortened(self.text, 60)!r}" if self.given else ""
@@ -171,7 +176,10 @@ class Ordering:
         """A JSON object; pairs and weights are written as rows [i, j, p]. `judged` is there where a judge was asked."""
         plain = {
             "id": self.id,
+            "sentences": list(self.sentences),
             "order": list(self.order),
+            "input": list(self.given),
+            "warnings": list(self.warnings),
             "probability": self.probability,
             "log_probability": self.log_probability,
             "confidence": self.confidence,

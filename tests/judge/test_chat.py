@@ -64,11 +64,20 @@ def test_what_may_pass_is_tried_again(fault: str) -> None:
     assert server.drawn[fault] == len(server.requests) - 6 > 0
 
 
-@pytest.mark.parametrize("fault", ["chatty", "strange", "listed", "huge", "400"])
-def test_what_is_no_letter_is_no_answer_and_not_asked_again(fault: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("chatty", ""),
+        ("strange", ""),
+        ("listed", "no chat completion"),
+        ("huge", "longer than"),
+        ("400", "answered 400"),
+    ],
+)
+def test_what_is_no_letter_is_no_answer_and_not_asked_again(fault: str, reason: str) -> None:
     with standing_in({fault: 1.0}) as server:
         answers = judge_of(server).answers(numbered(4), PAIRS)
-    assert answers == (None, None, None) and not answers.failed
+    assert answers == (None, None, None) and reason in answers.failed and bool(answers.failed) == bool(reason)
     assert answers.spend.requests == len(server.requests) == 6
     assert answers.spend.tokens_written in (0, 6)
 
@@ -232,3 +241,22 @@ def test_an_endpoint_that_is_down_leaves_the_model_s_own_order(
     assert [one.confidence for one in found] == [one.confidence for one in alone]
     assert all(one.judged is not None and one.judged.failed and not one.judged.turned for one in found)
     assert len(caplog.records) == 1
+
+
+def test_a_single_text_is_enough_to_learn_that_the_endpoint_is_down(
+    orderer: Orderer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with standing_in() as server:
+        url = server.url
+    with caplog.at_level(logging.WARNING):
+        judge = ChatJudge(url, "gone", first_wait=0.001, attempts=1)
+        found = orderer.order(document(0, 2), judge=judge, questions=1)
+    assert found.judged is not None and "refused" in found.judged.failed
+    (told,) = caplog.messages
+    assert told.startswith(f"unshuffle: judge {judge.endpoint.url}: ") and "goes unanswered" in told
+
+
+def test_some_requests_that_fail_are_told_and_the_others_count() -> None:
+    with standing_in({"500": 0.3}) as server:
+        answers = judge_of(server, attempts=1, at_once=1).answers(numbered(6), [(0, 1), (2, 3), (4, 5), (0, 5)])
+    assert None in answers and set(answers) - {None} and answers.failed == "it answered 500" and not answers.stopped

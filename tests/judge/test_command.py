@@ -1,6 +1,8 @@
 """A judge on the command line."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,14 @@ def test_trust_is_fitted_and_written(
         assert not run(monkeypatch, "trust-judge", texts, "-m", model, *judge, "--out", out)
     assert not Trust.read(json.loads(out.read_text())).used
     assert "it does not help" in capfd.readouterr().out
+
+
+def test_a_judge_that_is_down_costs_one_line_and_no_order(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("\n".join(numbered(3)) + "\n")
+    with standing_in() as server:
+        url = server.url
+    command = ["-m", "unshuffle", "order", tmp_path / "text.txt", "-m", model, "--judge", url, "--judge-model", "m"]
+    ran = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0 and sorted(ran.stdout.splitlines()) == numbered(3)
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith(f"unshuffle: judge {url}") and "refused" in line

@@ -32,6 +32,17 @@ def until(true: Callable[[], object]) -> None:
     raise AssertionError("it did not happen")
 
 
+def at_rest(page: "Page", selector: str) -> None:
+    """Waits until nothing moves it any more: what is loaded later may push it down."""
+    seen: list[object] = []
+
+    def stands() -> bool:
+        seen.append(page.locator(selector).last.bounding_box())
+        return len(seen) > 3 and seen[-1] == seen[-2] == seen[-3]
+
+    until(stands)
+
+
 def answering(page: "Page", path: str, **changed: Any) -> None:
     """From now on the service's answers at /v1/path have these fields."""
 

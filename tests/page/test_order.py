@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.page.reader import PROCESS, Open, answering, flags, order_example, shown, until
+from tests.page.reader import PROCESS, Open, answering, at_rest, flags, order_example, shown, until
 
 pytestmark = pytest.mark.browser
 
@@ -44,8 +44,8 @@ def test_an_empty_field_gets_a_line(open_page: Open) -> None:
 def test_one_headline_names_the_steps_to_check(open_page: Open) -> None:
     page = open_page()
     order_example(page)
-    assert page.inner_text("#headline") == "Fairly sure, but check steps 2, 4 and 5"
-    assert [flag.split(":")[0] for flag in flags(page)] == ["Step 2", "Step 4", "Step 5"]
+    assert page.inner_text("#headline") == "Fairly sure, but check between sentences 2 and 3, 4 and 5, and 5 and 6"
+    assert [flag.split(":")[0] for flag in flags(page)] == ["Between 2 and 3", "Between 4 and 5", "Between 5 and 6"]
     assert "nine in ten" in page.inner_text("#detail")
     assert "%" not in page.inner_text("#result")
 
@@ -58,7 +58,7 @@ def test_the_headline_is_the_service_s_own_and_so_are_its_doubts(open_page: Open
     page.click("#order")
     until(lambda: page.inner_text("#headline") == "So it is")
     assert page.get_attribute("#headline", "data-level") == "sure" and page.inner_text("#detail") == "Believe it."
-    assert [flag.split(":")[0] for flag in flags(page)] == ["Step 1"]
+    assert [flag.split(":")[0] for flag in flags(page)] == ["Between 1 and 2"]
 
 
 def test_clues_are_marked_and_told(open_page: Open) -> None:
@@ -76,6 +76,7 @@ def test_clues_are_marked_and_told(open_page: Open) -> None:
 def test_dragging_a_sentence_flags_its_steps_and_can_be_mended(open_page: Open) -> None:
     page = open_page(viewport={"width": 1200, "height": 2000})
     order_example(page)
+    at_rest(page, "#sentences li")
     last = page.locator("#sentences li").last
     moved = last.locator(".sentence").inner_text()
     grip, first = last.locator(".grip").bounding_box(), page.locator("#sentences li").first.bounding_box()
@@ -89,7 +90,7 @@ def test_dragging_a_sentence_flags_its_steps_and_can_be_mended(open_page: Open) 
     until(lambda: page.inner_text("#headline").startswith("Your arrangement"))
     assert shown(page)[0] == moved
     assert "more than 100 times less likely than its own" in page.inner_text("#headline")
-    assert "Step 1: the model has it the other way round" in flags(page)
+    assert "Between 6 and 1: the model has it the other way round" in flags(page)
     assert page.locator("#graph .pair.against").count() == 5
     page.click("text=Move it")
     until(lambda: page.inner_text("#headline").startswith("Fairly sure"))

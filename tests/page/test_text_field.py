@@ -105,7 +105,7 @@ def test_text_that_is_not_english_gets_a_warning_on_every_tab(open_page: Open) -
         page.fill(field, german)
         page.click(button)
         page.wait_for_selector(place)
-        assert "does not look English" in page.inner_text(place)
+        assert "does not look like English" in page.inner_text(place)
     page.click("#tab-order")
     order_example(page)
     assert page.is_hidden("#warnings")

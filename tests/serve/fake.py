@@ -29,6 +29,7 @@ from unshuffle.result import (
 from unshuffle.steps import Steps
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
+from unshuffle.text.language import language_warnings
 
 log = logging.getLogger("unshuffle.system.orderer")
 
@@ -158,7 +159,11 @@ def _ordering(document: Document, n_best: int) -> Ordering:
     why = tuple(Reason(one, two, 0.9, ("water",)) for one, two in list(pairwise(best))[:3])
     everything = tuple(PairProbability(*pair, chance[pair]) for pair in pairs)
     confidence = 0.55 if unsure else 0.87
-    return Ordering(document.id, best, top, confidence, everything, tuple(rounds), tuple(candidates[:n_best]), why)
+    return Ordering(
+        *(document.id, best, top, confidence, everything, tuple(rounds), tuple(candidates[:n_best]), why),
+        warnings=language_warnings(document.sentences),
+        given=document.sentences,
+    )
 
 
 def _places(sentences: Sequence[str]) -> list[int]:

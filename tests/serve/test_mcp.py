@@ -14,7 +14,8 @@ from mcp import Client, StdioServerParameters
 
 from tests.fixtures.tiny import save_tiny
 from tests.serve.conftest import ROOT
-from unshuffle.serve.mcp import make_mcp_server
+from unshuffle.headline import FAIR, GUESS, SURE
+from unshuffle.serve.mcp import INSTRUCTIONS, make_mcp_server
 from unshuffle.serve.settings import Limits
 from unshuffle.system.orderer import Orderer
 
@@ -133,3 +134,10 @@ def test_calls_at_the_same_time_are_all_answered(orderer: Orderer) -> None:
     answers = talk(make_mcp_server(orderer), work)
     expected = [list(orderer.order(STORY[turn:] + STORY[:turn]).order) for turn in range(4)]
     assert [answer.structured_content["order"] for answer in answers] == expected
+
+
+def test_agents_are_told_the_same_scale_as_people() -> None:
+    scale = (
+        f"below {GUESS} an order is little better than a guess, below {FAIR} it is unsure, from {SURE} on it is sure"
+    )
+    assert scale in INSTRUCTIONS

@@ -18,22 +18,23 @@ def test_sentences_come_back_in_order(client: TestClient) -> None:
     assert [SHUFFLED[place] for place in answer["order"]] == ["First 1.", "Then 2.", "Last 3."]
     assert answer["id"] == "x"
     assert len(answer["n_best"]) == 2
-    assert answer["sentences"] == SHUFFLED
+    assert answer["sentences"] == ["First 1.", "Then 2.", "Last 3."] and answer["input"] == SHUFFLED
 
 
 def test_text_is_split_at_sentences_or_at_lines(client: TestClient) -> None:
     text = "B 2. And\nA 1. Or"
     by_sentence = client.post("/v1/order", json={"text": "B is 2. A is 1."}).json()
-    assert by_sentence["sentences"] == ["B is 2.", "A is 1."]
+    assert by_sentence["input"] == ["B is 2.", "A is 1."] == by_sentence["sentences"][::-1]
     by_line = client.post("/v1/order", json={"text": text, "split": "lines"}).json()
-    assert by_line["sentences"] == ["B 2. And", "A 1. Or"]
-    assert client.post("/v1/split", json={"text": text, "split": "lines"}).json() == {"sentences": by_line["sentences"]}
+    assert by_line["input"] == ["B 2. And", "A 1. Or"]
+    assert client.post("/v1/split", json={"text": text, "split": "lines"}).json() == {"sentences": by_line["input"]}
 
 
 def test_a_batch_is_one_call_and_keeps_its_order(client: TestClient, model: FakeOrderer) -> None:
     documents = [{"id": str(number), "sentences": SHUFFLED[: number % 3 + 1]} for number in range(8)]
     answer = client.post("/v1/order/batch", json={"documents": documents}).json()
     assert [one["id"] for one in answer["orderings"]] == [str(number) for number in range(8)]
+    assert answer["orderings"][2]["sentences"] == ["First 1.", "Then 2.", "Last 3."]
     assert model.batches == [8]
 
 
@@ -137,3 +138,45 @@ def test_a_further_model_has_the_same_limits_and_fails_alone() -> None:
 def test_two_models_of_one_name_cannot_be_told_apart() -> None:
     with pytest.raises(ConfigError, match="two models"):
         make_app(FakeOrderer(), Settings(), [FakeOrderer()])
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "error"),
+    [
+        ("order", {"sentnces": SHUFFLED}, "sentnces: there is no such field. Did you mean 'sentences'?"),
+        ("order", {"sentences": SHUFFLED, "nbest": 2}, "nbest: there is no such field. Did you mean 'n_best'?"),
+        (
+            "score",
+            {"sentences": SHUFFLED, "beam": 2},
+            "beam: there is no such field. Known are: sentences, text, split.",
+        ),
+        (
+            "order/batch",
+            {"documents": [{"sentence": SHUFFLED}]},
+            "documents[0].sentence: there is no such field. Did you mean 'sentences'?",
+        ),
+    ],
+)
+def test_an_unknown_field_gets_advice(client: TestClient, path: str, body: object, error: str) -> None:
+    answer = client.post(f"/v1/{path}", json=body)
+    assert (answer.status_code, answer.json()["error"]) == (422, error)
+
+
+def test_what_is_no_json_is_shown_where(client: TestClient) -> None:
+    answer = client.post("/v1/order", content='{\n "secret" }', headers={"content-type": "application/json"})
+    assert answer.json()["error"].startswith("body: it is not JSON at line 2 column ")
+    assert "secret" not in answer.text
+
+
+def test_a_wrong_method_or_address_is_told_the_right_one(client: TestClient) -> None:
+    answer = client.get("/v1/order")
+    assert (answer.status_code, answer.json()["error"]) == (405, "method: this address does not take it. Use POST.")
+    assert client.post("/healthz").json()["error"].endswith("Use GET.")
+    assert "GET /openapi.json" in client.get("/v1/nothing").json()["error"]
+
+
+def test_a_body_that_is_refused_unread_counts_for_its_own_address(client: TestClient) -> None:
+    assert client.post("/v1/order", content="x", headers={"content-type": "text/plain"}).status_code == 415
+    assert client.post("/v1/secret", content="x", headers={"content-type": "text/plain"}).status_code == 404
+    counted = client.get("/metrics").text
+    assert 'unshuffle_requests_total{path="/v1/order",status="415"} 1.0' in counted and "secret" not in counted

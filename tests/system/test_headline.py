@@ -1,12 +1,15 @@
 """What is said about an order: how sure, and which steps to check."""
 
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from tests.system.test_result import ordering
-from unshuffle.headline import headline_of
+from unshuffle.headline import FAIR, GUESS, SURE, headline_of
 from unshuffle.result import PairProbability
+from unshuffle.system.calibration import KEEP_BELOW
 
 
 def chances(*sure: float) -> dict[tuple[int, int], float]:
@@ -18,14 +21,15 @@ def chances(*sure: float) -> dict[tuple[int, int], float]:
     [
         (0.97, (0.99, 0.99), "sure", "Sure of every step"),
         (0.9, (0.99, 0.99), "fair", "Fairly sure of every step"),
+        (0.77, (0.99, 0.6, 0.99), "fair", "Fairly sure, but check between sentences 2 and 3"),
         (0.97, (0.6, 0.6), "fair", "Fairly sure, but check every step"),
         (0.97, (0.6,), "fair", "Fairly sure, but check the step"),
-        (0.9, (0.9, 0.6, 0.9), "fair", "Fairly sure, but check step 2"),
-        (0.8, (0.99, 0.99), "unsure", "Fairly unsure, though no single step stands out"),
-        (0.8, (0.9, 0.6, 0.6), "unsure", "Fairly unsure: check steps 2 and 3"),
-        (0.8, (0.6, 0.6, 0.6, 0.9), "unsure", "Fairly unsure: check steps 1, 2 and 3"),
-        (0.8, (0.6,) * 4 + (0.9,), "unsure", "Fairly unsure: check most steps"),
-        (0.8, (0.6,) * 4 + (0.9,) * 5, "unsure", "Fairly unsure: check 4 steps"),
+        (0.9, (0.9, 0.6, 0.9), "fair", "Fairly sure, but check between sentences 2 and 3"),
+        (0.7, (0.99, 0.99), "unsure", "Fairly unsure, though no single step stands out"),
+        (0.7, (0.9, 0.6, 0.6), "unsure", "Fairly unsure: check between sentences 2 and 3, and 3 and 4"),
+        (0.7, (0.6, 0.6, 0.6, 0.9), "unsure", "Fairly unsure: check between sentences 1 and 2, 2 and 3, and 3 and 4"),
+        (0.7, (0.6,) * 4 + (0.9,), "unsure", "Fairly unsure: check most steps"),
+        (0.7, (0.6,) * 4 + (0.9,) * 5, "unsure", "Fairly unsure: check 4 steps"),
         (0.6, (0.99, 0.99), "unsure", "Little better than a guess: check every step"),
     ],
 )
@@ -72,3 +76,10 @@ def test_the_json_carries_the_headline() -> None:
         "doubtful": [],
         "doubt_below": 0.75,
     }
+
+
+def test_there_is_one_scale_and_its_steps_stand_in_the_table_of_thresholds() -> None:
+    assert KEEP_BELOW == GUESS < FAIR < SURE
+    table = (Path(__file__).parents[2] / "docs" / "confidence.md").read_text(encoding="utf-8")
+    right = {float(row[0]): float(row[1]) for row in re.findall(r"^\| (0\.\d+) \| \d+% \| ([\d.]+)% \|$", table, re.M)}
+    assert right[GUESS] >= 80 and right[FAIR] >= 83 and right[SURE] >= 98

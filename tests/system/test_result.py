@@ -45,10 +45,30 @@ def test_the_repr_is_one_short_line() -> None:
     assert len(shown) < 200 and "\n" not in shown and "\x1b" not in shown and "input order kept" in shown
 
 
-def test_the_json_holds_neither_sentences_nor_place() -> None:
+def test_a_result_is_a_sequence_of_sentences() -> None:
+    found = ordering()
+    assert (found[0], found[-1], len(found)) == (GIVEN[1], GIVEN[0], 3)
+    with pytest.raises(IndexError):
+        found[3]
+
+
+def test_the_repr_of_one_sentence_is_that_of_a_tuple() -> None:
+    assert repr(ordering(("Alone.",), order=(0,), pairs=(), id="")).startswith("<Ordering (0,), ")
+
+
+def test_the_json_has_the_sentences_in_reading_order_and_as_they_came_in() -> None:
+    found = ordering(warnings=("Careful.",)).to_json()
+    assert found["sentences"] == [GIVEN[1], GIVEN[2], GIVEN[0]] == [found["input"][place] for place in found["order"]]
+    assert found["input"] == list(GIVEN) and found["warnings"] == ["Careful."]
+
+
+def test_the_json_does_not_hold_the_place_in_the_stream() -> None:
     assert list(ordering(index=3).to_json()) == [
         "id",
+        "sentences",
         "order",
+        "input",
+        "warnings",
         "probability",
         "log_probability",
         "confidence",

@@ -68,6 +68,7 @@ class ChatJudge:
         letters = {key: letter.decode() for key, letter in known.items() if letter in (b"A", b"B")}
         missing = {key: body for key, body in zip(keys, bodies, strict=True) if key not in letters}
         spend = Spend(cached=sum(key in letters for key in keys))
+        failed = self.endpoint.given_up
         if missing and not self.endpoint.given_up:
             with ThreadPoolExecutor(min(len(missing), self.at_once)) as pool:
                 replies = dict(zip(missing, pool.map(self.endpoint.ask, missing.values()), strict=True))
@@ -77,9 +78,13 @@ class ChatJudge:
             letters |= fresh
             for reply in replies.values():
                 spend += reply.spend
+                failed = failed or reply.failed
+            failed = self.endpoint.given_up or failed
+            if failed:
+                self.endpoint.tell(f"{failed}. What it was asked then goes unanswered.")
         said = [letters.get(key) for key in keys]
         chances = [both_ways(*ways) for ways in zip(said[::2], said[1::2], strict=True)]
-        return Answers(chances, spend, self.endpoint.given_up)
+        return Answers(chances, spend, failed)
 
     def _body(self, sentences: Sequence[str], first: int, second: int) -> dict[str, Any]:
         shown = [shortened(sentence) for sentence in sentences]

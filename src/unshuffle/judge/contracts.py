@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from unshuffle.errors import ConfigError, DataError, UnshuffleError
+from unshuffle.errors import ConfigError, DataError, UnshuffleError, one_line
 from unshuffle.rank.ranking import FloatArray
 from unshuffle.result import Spend
 
@@ -41,10 +41,15 @@ class Answers(tuple[float | None, ...]):
     failed: str
 
     def __new__(cls, chances: Sequence[float | None], spend: Spend, failed: str = "") -> Answers:
-        """`failed`: why the judge cannot be asked any more; empty where it can."""
+        """`failed`: why answers are missing; where none came at all, no more is asked about the document."""
         made = super().__new__(cls, chances)
         made.spend, made.failed = spend, failed
         return made
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the judge failed so wholly that it is no use to go on."""
+        return bool(self.failed) and all(chance is None for chance in self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +101,16 @@ def trust_in(judge: Judge) -> Trust:
     return trust
 
 
+def check_judge(judge: object, where: str) -> None:
+    """Refuse what cannot be asked."""
+    if isinstance(judge, type) or not callable(getattr(judge, "answers", None)):
+        what = f"the class {judge.__name__}" if isinstance(judge, type) else f"a {type(judge).__name__}"
+        raise ConfigError(
+            f"{where}: judge is {what}, which cannot be asked. Give an object with `answers`, such as a ChatJudge; "
+            "a function that compares two texts goes into PairRanker(compare=...)."
+        )
+
+
 def put(judge: Judge, sentences: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Answers:
     """A judge's answers, checked; where it fails there are none, and whoever needs them goes without.
 
@@ -108,8 +123,9 @@ def put(judge: Judge, sentences: Sequence[str], pairs: Sequence[tuple[int, int]]
     except UnshuffleError:
         raise
     except Exception as error:  # whatever a judge's own libraries raise must not cost the user the order
-        log.warning("The judge failed (%s: %s); what follows goes without it.", type(error).__name__, error)
-        return Answers((None,) * len(pairs), Spend(), f"{type(error).__name__}: {error}"[:200])
+        reason = one_line(f"{type(error).__name__}: {error}")[:200]
+        log.warning("unshuffle: the judge failed (%s); what follows goes without it.", reason)
+        return Answers((None,) * len(pairs), Spend(), reason)
     answers = checked_answers(given, len(pairs))
     return Answers(answers, getattr(given, "spend", Spend()), getattr(given, "failed", ""))
 

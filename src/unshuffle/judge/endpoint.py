@@ -58,6 +58,8 @@ class Reply:
 
     content: dict[str, Any] | None
     spend: Spend
+    failed: str = ""
+    """Why nothing came back."""
 
 
 @dataclass
@@ -76,6 +78,7 @@ class Endpoint:
     given_up: str = ""
     """Why nothing is sent any more."""
     _failures: int = 0
+    _told: bool = False
 
     def __post_init__(self) -> None:
         self.url = chat_url(self.url)
@@ -88,7 +91,7 @@ class Endpoint:
             log.warning("%s: the key is sent unencrypted. Use https.", self.url)
         self._opener: OpenerDirector = bounded_opener(MOST_BYTES)
         self._places = threading.BoundedSemaphore(self.at_once)
-        self._lock = threading.Lock()
+        self._lock, self._telling = threading.Lock(), threading.Lock()
 
     def ask(self, body: Mapping[str, Any]) -> Reply:
         """Sends a request until it is answered, refused, or has failed too often; never raises."""
@@ -103,7 +106,7 @@ class Endpoint:
                     content = self._send(json.dumps(body).encode())
                 except _Refused as refusal:
                     self._note(str(refusal), for_good=refusal.for_good)
-                    return Reply(None, Spend(requests=sent))
+                    return Reply(None, Spend(requests=sent), str(refusal))
                 except _Later as failure:
                     reason, asked = str(failure), failure.wait
                 else:
@@ -114,7 +117,14 @@ class Endpoint:
                 wait *= 2
         if reason:
             self._note(reason, failed=True)
-        return Reply(None, Spend(requests=sent))
+        return Reply(None, Spend(requests=sent), reason or self.given_up)
+
+    def tell(self, message: str) -> None:
+        """One warning for all that fails: what an endpoint refuses once it mostly goes on refusing."""
+        with self._telling:
+            told, self._told = self._told, True
+        if not told:
+            log.warning("unshuffle: judge %s: %s", self.url, message)
 
     def _note(self, reason: str, *, failed: bool = False, for_good: bool = False) -> None:
         """Keeps count of failures in a row, and gives up after too many."""
@@ -122,7 +132,7 @@ class Endpoint:
             self._failures = self._failures + 1 if failed else 0
             if (for_good or self._failures >= FAILURES) and not self.given_up:
                 self.given_up = reason
-                log.warning("%s: %s. The judge is not asked any more; orders go without it.", self.url, reason)
+                self.tell(f"{reason}. The judge is not asked any more; orders go without it.")
 
     def _send(self, body: bytes) -> dict[str, Any]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}

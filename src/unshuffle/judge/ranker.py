@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.judge.contracts import Judge, put, trust_in
+from unshuffle.judge.contracts import Judge, check_judge, put, trust_in
 from unshuffle.judge.merging import Questions
 from unshuffle.rank.arrange import text_keys
 from unshuffle.rank.best import Method, rank
@@ -38,7 +38,7 @@ class ComparedRanking(Ranking):
     spend: Spend = field(default_factory=Spend)
     """What the calls cost, where the judge tells."""
     failed: str = ""
-    """Why the judge could not be asked any more; empty where it could."""
+    """Why the judge, or some of the requests to it, failed; empty where nothing did."""
 
     @property
     def confidence(self) -> float:
@@ -72,6 +72,8 @@ class PairRanker:
         """
         if (compare is None) == (judge is None):
             raise ConfigError("PairRanker: give either compare or judge.")
+        if judge is not None:
+            check_judge(judge, "PairRanker")
         if budget is not None and budget < 0:
             raise ConfigError(f"budget: it is {budget}. Give 0 or more calls, or None for all pairs.")
         if at_once < 1:
@@ -152,7 +154,7 @@ class _AskingJudge(_Asking):
 
     def __init__(self, texts: Sequence[str], budget: int | None, judge: Judge) -> None:
         super().__init__(texts, budget)
-        self._judge, self._trust = judge, trust_in(judge)
+        self._judge, self._trust, self._stopped = judge, trust_in(judge), False
 
     def affordable(self) -> bool:
         return self._price(
@@ -164,11 +166,12 @@ class _AskingJudge(_Asking):
         while chosen and self._price(chosen) > self.left():
             chosen.pop()
         asked = [pair for pair in chosen if self.texts[pair[0]] != self.texts[pair[1]]]
-        if self.failed:
+        if self._stopped:
             return []
         given = put(self._judge, self.texts, asked)
         self.calls += len(asked)
-        self.spend, self.failed = self.spend + given.spend, given.failed
+        self.spend, self.failed = self.spend + given.spend, given.failed or self.failed
+        self._stopped = given.stopped
         found = {
             pair: 0.5 if answer is None else 1 / (1 + math.exp(-self._trust.log_odds(answer)))
             for pair, answer in zip(asked, given, strict=True)

@@ -49,7 +49,7 @@ def refine(
 ) -> Refinement:
     """Asks at most `questions` questions; `chance`: (sentences, sentences) the model's own, row before column."""
     asking = Asking(sentences, chance, trust or trust_in(judge), constraints)
-    while len(asking.asked) < questions and not asking.failed:
+    while len(asking.asked) < questions and not asking.stopped:
         pairs = asking.next_questions(min(AT_ONCE, questions - len(asking.asked)))
         if not pairs:
             break
@@ -68,7 +68,7 @@ class Asking:
         self.texts = [sentences[number] for number in self.labels]
         self.trust = trust
         self.asked: dict[tuple[int, int], float | None] = {}
-        self.spend, self.failed = Spend(), ""
+        self.spend, self.failed, self.stopped = Spend(), "", False
         size = len(self.texts)
         self._keys = keys
         self._chance = chance[np.ix_(self.labels, self.labels)]
@@ -109,9 +109,10 @@ class Asking:
         return chosen
 
     def ask(self, judge: Judge, pairs: Sequence[tuple[int, int]]) -> None:
-        """Puts the questions; a judge that fails for good is not asked again, and what it has said stays."""
+        """Puts the questions; a judge that gives no answer at all is not asked again, and what it has said stays."""
         answers = put(judge, self.texts, pairs)
-        self.spend, self.failed = self.spend + answers.spend, answers.failed
+        self.spend, self.failed = self.spend + answers.spend, answers.failed or self.failed
+        self.stopped = answers.stopped
         for (first, second), answer in zip(pairs, answers, strict=True):
             self.asked[first, second] = answer
             if answer is not None:

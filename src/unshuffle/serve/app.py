@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
@@ -22,6 +24,7 @@ from unshuffle.serve.files import page_files
 from unshuffle.serve.logs import log
 from unshuffle.serve.metrics import CONTENT_TYPE, Meters
 from unshuffle.serve.observe import Observe
+from unshuffle.serve.requests import advice_on
 from unshuffle.serve.routes import Routes
 from unshuffle.serve.schemas import HealthAnswer
 from unshuffle.serve.settings import Settings
@@ -51,7 +54,7 @@ def make_app(model: ServedModel, settings: Settings | None = None, others: Seque
         redoc_url=None,
         redirect_slashes=False,
         middleware=[
-            Middleware(Observe, meters=meters),
+            Middleware(Observe, meters=meters, paths=routes.posted),
             Middleware(KnownHost, settings=settings),
             Middleware(Bearer, token=settings.token),
             Middleware(
@@ -99,9 +102,15 @@ def _add_problems(app: FastAPI) -> None:
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         wrong = error.errors()[0]
         if wrong["type"] == "json_invalid":
-            return problem(422, "body: it is not JSON that can be read.", number(request))
+            at = re.search(r"line \d+ column \d+", str(wrong.get("ctx", {}).get("error", "")))
+            where = f" at {at[0]}" if at else ""
+            example = '{"sentences": ["One.", "Two."]}'
+            return problem(422, f"body: it is not JSON{where}. Send an object such as {example}.", number(request))
         # What was sent is left out: the message may be logged elsewhere.
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in wrong["loc"][1:]).lstrip(".")
+        if wrong["type"] == "extra_forbidden":
+            advice = advice_on(request.scope["path"], wrong["loc"][1:])
+            return problem(422, f"{where}: there is no such field. {advice}", number(request))
         return problem(422, f"{where or 'body'}: {wrong['msg']}.", number(request))
 
     @app.exception_handler(UnshuffleError)
@@ -118,7 +127,9 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
-        message = {404: "path: there is nothing here.", 405: "method: not this one."}.get(
-            error.status_code, error.detail
-        )
+        allowed = " or ".join(Headers(error.headers).get("allow", "another").split(", "))
+        message = {
+            404: "path: there is nothing here. GET /openapi.json lists all addresses.",
+            405: f"method: this address does not take it. Use {allowed}.",
+        }.get(error.status_code, error.detail)
         return problem(error.status_code, message, number(request), error.headers)

@@ -43,12 +43,12 @@ class BoundedBody:
             return
         # A foreign page can post plain text or forms without asking first, but not JSON.
         if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            await problem(415, "content-type: send application/json.", number)(scope, receive, send)
+            await problem(415, "content-type: it is not JSON. Send application/json.", number)(scope, receive, send)
             return
         try:
             body = await asyncio.wait_for(self._read(scope, receive), self.seconds)
         except TimeoutError:
-            wrong = problem(408, "body: it came too slowly.", number, {"connection": "close"})
+            wrong = problem(408, "body: it came too slowly. Send it again.", number, {"connection": "close"})
         except OverflowError:
             wrong = problem(
                 413, f"body: it is too large. Send at most {self.most} bytes.", number, {"connection": "close"}

@@ -9,9 +9,8 @@ from unshuffle.errors import DataError
 from unshuffle.rank.constraints import Constraints
 from unshuffle.serve.requests import OrderRequest, Sentences
 from unshuffle.serve.settings import Limits
-from unshuffle.text.split import looks_english, split_sentences
-
-NOT_ENGLISH = "The text does not look English, which is what the models know. Do not rely on the answer."
+from unshuffle.text.language import language_warnings
+from unshuffle.text.split import split_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Text:
 def read_text(asked: Sentences, limits: Limits, where: str = "") -> Text:
     """The document that a request gives; may take a moment."""
     sentences = read_sentences(asked.sentences, asked.text, asked.split, limits, where)
-    return Text(sentences, () if looks_english(sentences) else (NOT_ENGLISH,))
+    return Text(sentences, language_warnings(sentences))
 
 
 def read_sentences(

@@ -2,7 +2,7 @@
 
 # Annotations are read when a tool is registered, and name limits that are known only then: they must not be strings.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import Lock
 from typing import Annotated, Any, TypeVar
 
@@ -12,12 +12,13 @@ from unshuffle import __version__
 from unshuffle.errors import MissingExtra, UnshuffleError
 from unshuffle.exercises.exercise import ExerciseOptions, label
 from unshuffle.exercises.make import make_exercise as exercise_of
+from unshuffle.headline import FAIR, GUESS, SURE
 from unshuffle.rank.constraints import Constraints
 from unshuffle.serve.cost import check_document_cost, check_request_cost, exercise_cost, order_cost, score_cost
-from unshuffle.serve.limits import NOT_ENGLISH, read_sentences
+from unshuffle.serve.limits import read_sentences
 from unshuffle.serve.settings import Limits
 from unshuffle.system.orderer import Orderer
-from unshuffle.text.split import looks_english
+from unshuffle.text.language import language_warnings
 
 try:
     from mcp.server import MCPServer
@@ -28,8 +29,8 @@ except ImportError:
 
 INSTRUCTIONS = (
     "Puts English sentences, paragraphs or retrieved chunks into the order in which they read coherently. "
-    "Confidence is the expected share of pairs in their right order: below about 0.7 an order is little better than a "
-    "guess. Sentences are counted from 0."
+    f"Confidence is the expected share of pairs in their right order: below {GUESS} an order is little better than a "
+    f"guess, below {FAIR} it is unsure, from {SURE} on it is sure. Sentences are counted from 0."
 )
 Result = TypeVar("Result")
 
@@ -121,7 +122,7 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
                 order=list(found.order),
                 confidence=round(found.confidence, 4),
                 kept=found.kept,
-                warnings=_warnings(read),
+                warnings=list(found.warnings),
             )
 
         return answered(call)
@@ -140,7 +141,7 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
                 percentile=round(found.percentile, 2),
                 transitions=[round(step.score, 4) for step in found.transitions],
                 moves=[SuggestedMove(sentence=move.sentence, to=move.to, effect=move.words) for move in found.moves],
-                warnings=_warnings(read),
+                warnings=list(language_warnings(read)),
             )
 
         return answered(call)
@@ -168,13 +169,9 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
                 reason=made.reason,
                 difficulty=made.difficulty,
                 changes=list(made.changes),
-                warnings=_warnings(read),
+                warnings=list(language_warnings(read)),
             )
 
         return answered(call)
 
     return server
-
-
-def _warnings(sentences: Sequence[str]) -> list[str]:
-    return [] if looks_english(sentences) else [NOT_ENGLISH]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Collection
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -18,9 +19,11 @@ CLIENT_GONE = 499
 class Observe:
     """The outermost layer of the service."""
 
-    def __init__(self, app: ASGIApp, *, meters: Meters) -> None:
+    def __init__(self, app: ASGIApp, *, meters: Meters, paths: Collection[str]) -> None:
         self.app = app
         self.meters = meters
+        self.paths = paths
+        """Known ones: a request that is refused before the router sees it is logged under its own."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -63,7 +66,8 @@ class Observe:
 
     def _record(self, scope: Scope, method: str, status: int, seconds: float) -> None:
         # Only the template of a known path: a raw one could carry anything, and would make counters without end.
-        path = getattr(scope.get("route"), "path", "(other)")
+        unrouted = scope["path"] if scope["path"] in self.paths else "(other)"
+        path = getattr(scope.get("route"), "path", unrouted)
         self.meters.requests.labels(path, str(status)).inc()
         self.meters.seconds.labels(path).observe(seconds)
         state = scope["state"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from itertools import islice
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -102,3 +104,19 @@ class ExerciseRequest(Sentences):
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
     margin: Annotated[float, Field(ge=0, le=1, description="Least lead of the best order over the second.")] = 0.4
     mend: Annotated[bool, Field(description="Drop or join sentences until the solution is unambiguous.")] = False
+
+
+BODIES: dict[str, type[Asked]] = {
+    "/v1/order": OrderRequest,
+    "/v1/order/batch": BatchRequest,
+    "/v1/exercise": ExerciseRequest,
+}
+"""What an address takes where that is more than a document."""
+
+
+def advice_on(path: str, place: Sequence[str | int]) -> str:
+    """What to do about a field that an address does not take; `place`: the way to it in the body."""
+    shape = BatchDocument if len(place) > 1 else BODIES.get(path, Sentences)
+    known = list(shape.model_fields)
+    near = get_close_matches(str(place[-1]), known, 1)
+    return f"Did you mean '{near[0]}'?" if near else f"Known are: {', '.join(known)}."

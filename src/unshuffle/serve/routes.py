@@ -13,7 +13,6 @@ from starlette.responses import Response
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.exercises.exercise import ExerciseOptions, label
 from unshuffle.exercises.make import exercise_steps
-from unshuffle.result import Ordering
 from unshuffle.serve.answers import answer
 from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import StrictRoute
@@ -106,7 +105,7 @@ class Routes:
             (ordering,) = await self.batcher.order([document], [cost], options)
         else:
             ordering = await self.batcher.run(_one_step(lambda: next(other.order_many([document], options))), cost)
-        return await asyncio.to_thread(lambda: answer(_ordering(ordering, text)))
+        return await asyncio.to_thread(lambda: answer(ordering.to_json()))
 
     async def order_batch(self, asked: BatchRequest, request: Request) -> Response:
         """Order several documents."""
@@ -122,9 +121,8 @@ class Routes:
         documents = [Document(text.sentences, id=one.id) for text, one in zip(texts, asked.documents, strict=True)]
         options = OrderOptions(beam=asked.beam, n_best=asked.n_best, keep_if_unsure=asked.keep_if_unsure)
         orderings = await self.batcher.order(documents, costs, options)
-        pairs = list(zip(orderings, texts, strict=True))
         # An answer can have megabytes: it is written, too, where nobody else has to wait for it.
-        return await asyncio.to_thread(lambda: answer({"orderings": [_ordering(*pair) for pair in pairs]}))
+        return await asyncio.to_thread(lambda: answer({"orderings": [one.to_json() for one in orderings]}))
 
     async def score(self, asked: Sentences, request: Request) -> Response:
         """Say how coherent sentences are as they stand, and which move would help most."""
@@ -187,10 +185,6 @@ class Routes:
     async def _pieces(self, texts: Sequence[Text]) -> list[list[int]]:
         """How many word pieces the model would read of each sentence of each document, counted in a thread, too."""
         return await asyncio.to_thread(lambda: [self.model.pieces(text.sentences) for text in texts])
-
-
-def _ordering(ordering: Ordering, text: Text) -> dict[str, Any]:
-    return {**ordering.to_json(), **asdict(text)}
 
 
 def _one_step(call: Callable[[], Result]) -> Steps[Result]:

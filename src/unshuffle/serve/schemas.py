@@ -10,7 +10,10 @@ from unshuffle.serve.requests import SENTENCES, Pair
 
 ORDERING: dict[str, Any] = {
     "id": "",
+    "sentences": [*SENTENCES[1:], SENTENCES[0]],
     "order": [1, 2, 0],
+    "input": SENTENCES,
+    "warnings": [],
     "probability": 0.83,
     "log_probability": -0.186,
     "confidence": 0.94,
@@ -30,8 +33,6 @@ ORDERING: dict[str, Any] = {
     "why": [{"first": 1, "second": 2, "probability": 0.95, "shared": ["apple"]}],
     "ties": [],
     "kept": False,
-    "sentences": SENTENCES,
-    "warnings": [],
 }
 
 Row = Annotated[list[float], Field(min_length=3, max_length=3)]
@@ -90,7 +91,10 @@ class OrderAnswer(BaseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [ORDERING]})
 
     id: str
-    order: list[int]
+    sentences: Annotated[list[str], Field(description="In reading order.")]
+    order: Annotated[list[int], Field(description="Indices into `input`, in reading order.")]
+    input: Annotated[list[str], Field(description="The sentences as given or as split.")]
+    warnings: Warnings
     probability: float
     log_probability: float
     confidence: float
@@ -101,9 +105,6 @@ class OrderAnswer(BaseModel):
     why: list[ReasonAnswer]
     ties: list[Pair]
     kept: bool
-    warnings: Warnings
-    sentences: list[str]
-    """As given or as split, so that `order` can be read."""
 
 
 class BatchAnswer(BaseModel):

@@ -20,6 +20,7 @@ from unshuffle.search.contracts import Found
 from unshuffle.system.calibration import Calibration, Evidence
 from unshuffle.system.options import DEFAULT_BEAM
 from unshuffle.text.document import Document
+from unshuffle.text.language import language_warnings
 
 FloatArray = NDArray[np.float64]
 CONFIDENCE_BEAM = DEFAULT_BEAM
@@ -97,7 +98,13 @@ def finished(
             positions = sorted(order.index(number) for number in group)
             for position, number in zip(positions, group, strict=True):
                 order[position] = number
-    ordering = replace(ordering, ties=ties, given=document.sentences, order=tuple(order))
+    ordering = replace(
+        ordering,
+        ties=ties,
+        given=document.sentences,
+        order=tuple(order),
+        warnings=language_warnings(document.sentences),
+    )
     unsure = keep_below is not None and ordering.confidence < keep_below
     if unsure and (constraints is None or constraints.input_meets_them):
         return replace(ordering, order=given, why=(), kept=True)
@@ -156,6 +163,8 @@ def pair_evidence(order: Sequence[int], shares: FloatArray, distance: float) -> 
 
 def scaled(evidence: FloatArray, confidence: float) -> FloatArray:
     """The chances of log-odds times the one scale, at least 0, that makes their mean the confidence."""
+    if not len(evidence):  # of a single sentence
+        return evidence
     low, high = 0.0, STEEPEST
     for _ in range(STEPS):
         middle = (low + high) / 2

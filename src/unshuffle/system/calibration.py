@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from unshuffle.errors import ConfigError
+from unshuffle.headline import GUESS
 
 FORMAT = 1
 FewerBits = Literal["int8", "bf16"]
@@ -27,7 +28,7 @@ LEAST_CHOICE = -10.0
 """Mean log-probability of a choice below which all orders are equally hopeless."""
 
 
-KEEP_BELOW = 0.65
+KEEP_BELOW = GUESS
 """Confidence below which `keep_if_unsure="auto"` keeps the input order where a model has no threshold of its own."""
 
 

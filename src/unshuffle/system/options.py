@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from unshuffle.errors import ConfigError
+from unshuffle.judge.contracts import Judge, check_judge
 
 if TYPE_CHECKING:
-    from unshuffle.judge.contracts import Judge
     from unshuffle.rank.constraints import Constraints
 
 DEFAULT_QUESTIONS = 20
@@ -55,6 +56,8 @@ class OrderOptions:
                 raise ConfigError(f"order: {name} is {value}. Give 1 or more.")
         if self.questions < 0:
             raise ConfigError(f"order: questions is {self.questions}. Give 0 or more.")
+        if self.judge is not None:
+            check_judge(self.judge, "order")
         least = self.keep_if_unsure
         if least is None or least == "auto":
             return
@@ -65,6 +68,17 @@ class OrderOptions:
     def width(self) -> int:
         """Of the search: at least as wide as there are orders wanted."""
         return max(DEFAULT_BEAM if self.beam is None else self.beam, self.n_best)
+
+
+def changed(options: OrderOptions | None, function: str, changes: OrderKeywords) -> OrderOptions:
+    """The options with some of them given anew, as keyword arguments of a function."""
+    known = [field.name for field in fields(OrderOptions)]
+    for name in changes:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            advice = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(known)}."
+            raise TypeError(f"{function}: there is no option '{name}'. {advice}")
+    return replace(options or OrderOptions(), **changes)
 
 
 def read_threshold(text: str | None) -> Threshold:

@@ -22,7 +22,8 @@ from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
 from unshuffle.system.judging import asked, judged, reranked, with_weights
 from unshuffle.system.loading import Precision, RuntimeName, load
-from unshuffle.system.options import OrderKeywords, OrderOptions
+from unshuffle.system.options import OrderKeywords, OrderOptions, changed
+from unshuffle.system.warning import tell
 from unshuffle.text.document import Document, DocumentLike, OnError, Role, document_of, numbered
 from unshuffle.text.parsing.mentions import Parser, load_parser
 
@@ -106,7 +107,7 @@ class Orderer:
         self, sentences: DocumentLike, options: OrderOptions | None = None, **changes: Unpack[OrderKeywords]
     ) -> Ordering:
         """The best order of some sentences, or of a text, which is split into sentences first."""
-        wanted = replace(options or OrderOptions(), **changes)
+        wanted = changed(options, "order", changes)
         (found,) = self._ordered([(0, document_of(sentences))], wanted, batch_size=1)
         return found
 
@@ -126,7 +127,7 @@ class Orderer:
         `progress=None` shows a bar after a second where a terminal or notebook can show one. Constraints hold for every
         document.
         """
-        wanted = replace(options or OrderOptions(), **changes)
+        wanted = changed(options, "order_many", changes)
         if batch_size < 1:
             raise ConfigError(f"order_many: batch_size is {batch_size}. Give 1 or more.")
         found = self._ordered(numbered(documents, on_error), wanted, batch_size)
@@ -135,6 +136,7 @@ class Orderer:
     def _ordered(
         self, documents: Iterable[tuple[int, Document]], options: OrderOptions, batch_size: int
     ) -> Iterator[Ordering]:
+        told = False
         for window in windows(documents):
             parsed = list(self._parsed([document for _, document in window]))
             items = [self._item(document) for document in parsed]
@@ -148,6 +150,9 @@ class Orderer:
                 results = self._judged(unjudged, options.judge, items, parsed, options)
             for (index, _), ordering, document in zip(window, results, parsed, strict=True):
                 done = finished(ordering, document, self._keep_below(options), options.constraints)
+                if done.warnings and not told:
+                    told = True
+                    tell(done)
                 yield replace(done, index=index)
 
     def _judged(

@@ -85,7 +85,11 @@ def document_of(given: DocumentLike) -> Document:
         return given
     if isinstance(given, str):
         return Document.from_sentences(split_sentences(given))
-    if isinstance(given, Mapping | bytes) or not isinstance(given, Iterable):
+    if hasattr(given, "columns"):
+        raise DataError("document: it is a table. Give one of its columns, such as frame['sentences'].")
+    if (dimensions := getattr(given, "ndim", 1)) != 1:
+        raise DataError(f"document: it is an array of {dimensions} dimensions. Give one, such as a column of it.")
+    if isinstance(given, Mapping | bytes | bytearray | memoryview) or not isinstance(given, Iterable):
         raise DataError(f"document: it is of type {type(given).__name__}. Give text or a list of sentences.")
     return Document.from_sentences(list(given))
 

@@ -26,7 +26,7 @@ async function orderBy(kind, asked) {
   if (kind.startsWith(MODEL)) return { of: kind, ...await post("order", { ...asked, model: kind.slice(MODEL.length), n_best: 1 }) };
   if (kind !== AS_GIVEN) return post("order", { ...asked, beam: Number(kind), n_best: 1 });
   const { sentences, warnings } = await post("split", asked);
-  return { sentences, warnings, order: sentences.map((_, position) => position) };
+  return { input: sentences, warnings, order: sentences.map((_, position) => position) };
 }
 
 function show(found) {
@@ -36,13 +36,13 @@ function show(found) {
   showWarnings(byId("compare-warnings"), left.warnings ?? right.warnings);
   const away = new Set(moved(left.order, right.order));
   SIDES.forEach((side, number) => {
-    const { order, sentences } = found[number];
+    const { order, input } = found[number];
     const other = found[1 - number].order;
     byId(`${side}-name`).textContent = byId(`${side}-kind`).selectedOptions[0].textContent;
     byId(`${side}-list`).replaceChildren(...order.map((sentence, position) => {
       const there = other.indexOf(sentence) + 1;
       return element("li", { class: away.has(sentence) ? "elsewhere" : "" },
-        element("p", { dir: "auto" }, sentences[sentence]),
+        element("p", { dir: "auto" }, input[sentence]),
         away.has(sentence) ? element("small", {}, there === position + 1 ? "same position, other neighbours" : `position ${there} on the other side`) : null);
     }));
   });

@@ -38,7 +38,7 @@ const player = new Player((step) => {
 
 const ask = latest(async (signal, asked) => {
   const ordering = await post("order", { ...asked, n_best: 5 }, signal);
-  const drawn = await post("graph", { sentences: ordering.sentences }, signal).catch((error) => {
+  const drawn = await post("graph", { sentences: ordering.input }, signal).catch((error) => {
     if (signal.aborted) throw error;
     return NO_GRAPH; // a server may be without a parser; the order is there all the same
   });
@@ -65,7 +65,7 @@ function show({ ordering, drawn }) {
   found = ordering;
   graph = drawn;
   chance = chances(found.pairs);
-  cues = cuesOf(found.sentences, graph);
+  cues = cuesOf(found.input, graph);
   labels = [];
   found.order.forEach((sentence, position) => (labels[sentence] = position + 1));
   for (const id of ["result", "graph-body", "pairs-card", "others-card"]) byId(id).hidden = false;
@@ -74,7 +74,7 @@ function show({ ordering, drawn }) {
   for (const entry of document.querySelectorAll(".legend .role")) entry.hidden = !graph.entities.length;
   showWarnings(byId("warnings"), found.warnings);
   markOld();
-  list.load(found.sentences, found.order, labels);
+  list.load(found.input, found.order, labels);
   showOthers(found, labels, arrange);
   pairs = drawnPairs(found, graph);
   steps = storyOf(found, pairs);
@@ -89,8 +89,8 @@ export function draw() {
   const own = same(list.order, found.order);
   if (own) showHeadline();
   list.showSteps(cues, chance, found);
-  drawHeat(byId("heat"), { sentences: found.sentences, order: list.order, labels, chance });
-  picture = drawGraph(byId("graph"), { sentences: found.sentences, order: list.order, labels, graph, pairs });
+  drawHeat(byId("heat"), { sentences: found.input, order: list.order, labels, chance });
+  picture = drawGraph(byId("graph"), { sentences: found.input, order: list.order, labels, graph, pairs });
   if (player.step !== undefined && player.step < steps.length) picture.show(steps[player.step]);
   byId("reset").disabled = own;
   markOthers(found.n_best, list.order);
@@ -119,13 +119,13 @@ function rearranged() {
 }
 
 function arrange(order) {
-  list.load(found.sentences, order, labels);
+  list.load(found.input, order, labels);
   rearranged();
 }
 
 async function rescore() {
   const order = [...list.order];
-  const coherence = await score(order.map((sentence) => found.sentences[sentence]));
+  const coherence = await score(order.map((sentence) => found.input[sentence]));
   if (!coherence || !same(order, list.order)) return;
   showYours(coherence, found);
   showAdvice(coherence.moves[0], labels[order[coherence.moves[0]?.sentence]], (to) => list.moveTo(order[coherence.moves[0].sentence], to));
@@ -156,7 +156,7 @@ async function shareLink() {
     + (link.length > LONG_LINK ? ` It is long (${link.length} characters): some mail programs cut such links.` : "");
 }
 
-const text = () => list.order.map((sentence) => found.sentences[sentence]).join("\n");
+const text = () => list.order.map((sentence) => found.input[sentence]).join("\n");
 
 /** Make the tab work. */
 export function setUpOrder() {

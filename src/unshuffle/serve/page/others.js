@@ -6,7 +6,7 @@ import { listed, percent, quote, smallPercent } from "./words.js";
 const MOST_MOVES = 2;
 
 /** Fill the list; `choose(order)` is called for the one that is pressed. */
-export function showOthers({ n_best: orders, sentences, why }, labels, choose) {
+export function showOthers({ n_best: orders, input: sentences, why }, labels, choose) {
   const most = orders[0].log_probability; // long documents' probabilities are too small for numbers, their shares are not
   byId("orders").replaceChildren(...orders.map((candidate) => {
     const bar = element("span", { class: "share" });

@@ -122,13 +122,14 @@ export class SentenceList {
       const sentence = this.order[position];
       const earlier = this.order.slice(0, position).reverse().map((other) => ({ label: this.labels[other], cues: cues[other] }));
       item.querySelector("p").replaceChildren(...marked(this.sentences[sentence], cues[sentence]));
+      const place = position ? `Between ${this.labels[this.order[position - 1]]} and ${this.labels[sentence]}` : "";
       const sure = position ? chance(this.order[position - 1], sentence) : 1;
       const words = position ? tie(cues[sentence], earlier) || "no clue in plain words" : "opens the text";
       const doubtful = position > 0 && sure < headline.doubt_below && !equal(this.order[position - 1], sentence);
       item.classList.toggle("doubtful", doubtful);
       item.querySelector(".tie").replaceChildren(
-        ...(doubtful ? [element("b", { class: "flag" }, `Step ${position}: ${doubt(sure)}`)] : []),
-        element("span", { class: "clues", title: position ? `Step ${position}: right way round with ${percent(sure)}` : "" }, words));
+        ...(doubtful ? [element("b", { class: "flag" }, `${place}: ${doubt(sure)}`)] : []),
+        element("span", { class: "clues", title: place && `${place}: right way round with ${percent(sure)}` }, words));
     });
   }
 }

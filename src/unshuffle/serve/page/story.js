@@ -51,7 +51,7 @@ function roundCaption(number, settled, open, last) {
 }
 
 /** One step for each sentence that is chosen, with its nearest rival by the pair probabilities. */
-function readingSteps({ order, pairs, sentences }, links) {
+function readingSteps({ order, pairs, input: sentences }, links) {
   const chance = chances(pairs);
   return order.map((now, at) => {
     const left = order.slice(at);
