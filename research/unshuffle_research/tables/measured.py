@@ -49,23 +49,18 @@ def speed_figures(*names: str) -> str:
 
 
 def precision() -> str:
-    """What fewer bits change in tau, kind by kind, and how fast each precision is."""
-    figures = figures_of("precision")
-    if "documents per CPU second" not in figures:
-        return "*Not run yet.*\n"
-    ways = [name.removeprefix("change of ") for name in figures if name.startswith("change of ")]
+    """What fewer bits change in the shipped model's tau, kind by kind, as `unshuffle calibrate --fewer-bits` found."""
+    file = RESULTS / "calibration" / "default.json"
+    measured = json.loads(file.read_text(encoding="utf-8")).get("fewer_bits", {})
+    if not measured:
+        return "*Not measured for this model yet.*\n"
+    kinds = next(iter(measured.values()))
     rows = [
-        [kind, str(figures[f"change of {ways[0]}"][kind]["documents"]), f"{tau:.1f}"]
-        + [
-            f"{change['tau']:+.2f} ± {change['standard_error']:.2f}"
-            for change in (figures[f"change of {way}"][kind] for way in ways)
-        ]
-        for kind, tau in figures["tau in 32 bits"].items()
+        [kind, str(found["documents"])]
+        + [f"{changes[kind]['tau']:+.2f} ± {changes[kind]['standard_error']:.2f}" for changes in measured.values()]
+        for kind, found in kinds.items()
     ]
-    pace = figures["documents per CPU second"]
-    rows.append(["documents per CPU second", "", "", *(f"{pace[way]:.0f}" for way in ways)])
-    rows.append(["the same in 32 bits", "", "", *(f"{pace[way.split(',')[0] + ', 32']:.0f}" for way in ways)])
-    return table(["text", "documents", "τ in 32 bits", *(f"{way}: change of τ" for way in ways)], rows)
+    return table(["text", "documents", *(f"{bits}: change of τ" for bits in measured)], rows)
 
 
 def long() -> str:
