@@ -10,8 +10,8 @@ from typing import Literal
 GUESS, FAIR, SURE = 0.65, 0.75, 0.95
 """Confidence below which an order is little better than a guess, or unsure; and from which on it is sure.
 
-The one scale of this program, from the table of thresholds in docs/confidence.md: of orders at or above these, 81, 84
-and 99.6 % of the pairs stand the right way round. Below the first, "auto" keeps the input order where a model has no
+The one scale of this program. The table of thresholds in docs/confidence.md has it: of orders at or above these, 77, 85
+and 97% of the pairs stand the right way round. Below the first, "auto" keeps the input order where a model has no
 threshold of its own.
 """
 DOUBT = FAIR

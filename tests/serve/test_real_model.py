@@ -97,7 +97,7 @@ def test_what_is_known_beforehand_holds(
         ({"before": [[0, 1, 2]]}, "before[0]"),
         ({"before": "0,1"}, "before"),
         ({"fixed": [[0, 1], [0, 2]]}, "Keep one"),
-        ({"sources": ["a"]}, "1 sources for 4 sentences"),
+        ({"sources": ["a"]}, "1 given for a document of 4 sentences"),
     ],
 )
 def test_what_no_order_can_meet_is_refused(client: TestClient, known: dict[str, Any], said: str) -> None:
