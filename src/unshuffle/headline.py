@@ -40,12 +40,22 @@ class Headline:
 
 
 def headline_of(
-    order: Sequence[int], confidence: float, chances: Mapping[tuple[int, int], float], *, kept: bool
+    order: Sequence[int],
+    confidence: float,
+    chances: Mapping[tuple[int, int], float],
+    *,
+    kept: bool,
+    same: bool = False,
 ) -> Headline:
-    """`chances[i, j]`: that sentence i comes before j, for i < j; steps that it does not name raise no doubt."""
+    """`chances[i, j]`: that sentence i comes before j, for i < j; steps that it does not name raise no doubt.
+
+    `same`: all sentences have one text.
+    """
     steps = len(order) - 1
     if not steps:
-        return Headline("unsure", "There is only one sentence here", "Is the text split as you meant it?")
+        return Headline("sure", "There is nothing to order: it is one sentence", "Is the text split as you meant it?")
+    if same:
+        return Headline("sure", "There is nothing to order: the sentences are identical", "Any order reads alike.")
     detail = _in_ten(confidence)
     doubts = tuple(
         number
@@ -53,6 +63,7 @@ def headline_of(
         if _chance(chances, first, second) < DOUBT
     )
     if kept:
+        detail = detail.replace("By its own estimate", "In the order it would have given, by its own estimate")
         return Headline("unsure", "Too unsure: the sentences were left as they were", detail, doubts)
     level, line = _verdict(confidence, _to_check(doubts, steps))
     return Headline(level, line, detail, doubts)

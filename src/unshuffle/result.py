@@ -151,7 +151,8 @@ class Ordering:
         chances = {(pair.first, pair.second): pair.probability for pair in self.pairs}
         for tie in self.ties:
             chances.pop(tie, None)
-        return headline_of(self.order, self.confidence, chances, kept=self.kept)
+        same = len(self.ties) == len(self.order) - 1  # each tie joins a sentence to the one before it of the same text
+        return headline_of(self.order, self.confidence, chances, kept=self.kept, same=same)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.sentences)
@@ -218,7 +219,7 @@ class Transition:
     score: float
     """The model's probability of choosing `second` next among all that are left, given what was read so far.
 
-    For the last sentence, which is the only one left, the chance that the last two are not the other way round.
+    For the last sentence, which is the only one left, the chance that it stands there and not further up.
     """
 
 
@@ -283,8 +284,10 @@ class Coherence:
 
     def is_weak(self, step: Transition) -> bool:
         """Whether the model, asked what comes next, would rather have taken another sentence."""
-        left = len(self.transitions) + 1 - step.second  # the sentences that could have come there
-        return step.score < min(0.5, 1 / left)
+        size = len(self.transitions) + 1
+        # The sentences that could have come there; for the last one, the positions it could have had.
+        choices = size if step.second == size - 1 else size - step.second
+        return step.score < 1 / choices
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object, with what the figures mean in words."""

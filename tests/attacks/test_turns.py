@@ -219,6 +219,32 @@ def test_long_requests_cannot_fill_the_queue_of_short_ones() -> None:
     with_batcher(model, Batching(), client)
 
 
+def test_the_long_request_that_is_being_done_counts_among_the_long_ones() -> None:
+    release = threading.Event()
+
+    def stuck() -> Steps[int]:
+        release.wait(60)
+        yield
+        return 1
+
+    async def client(batcher: Batcher) -> None:
+        work = [asyncio.ensure_future(batcher.run(stuck(), 9_000.0)) for _ in range(2)]
+        await asyncio.sleep(0.05)  # the first is being done, the second waits
+        with pytest.raises(Busy, match="long requests are under way"):
+            await batcher.run(stuck(), 9_000.0)
+        work[0].cancel()
+        await asyncio.sleep(0)
+        work.append(asyncio.ensure_future(batcher.run(stuck(), 9_000.0)))
+        await asyncio.sleep(0)
+        release.set()
+        assert await asyncio.gather(*work[1:]) == [1, 1]
+
+    try:
+        with_batcher(FakeOrderer(), Batching(long=2), client)
+    finally:
+        release.set()
+
+
 def test_the_end_does_not_wait_for_what_nobody_awaits() -> None:
     release = threading.Event()
 

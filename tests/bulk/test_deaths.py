@@ -13,15 +13,16 @@ import pytest
 
 from tests.bulk.corpus import assert_answers, assert_each_once, records, rows_in, write_jsonl
 from unshuffle.bulk import crew
-from unshuffle.bulk.journal import DEATHS, Journal
+from unshuffle.bulk.journal import DEATHS, Journal, forgive
 from unshuffle.bulk.manifest import Layout
 from unshuffle.bulk.order_files import order_files
 from unshuffle.bulk.parts import cut
 from unshuffle.bulk.work import PartWorker
-from unshuffle.errors import ConfigError
+from unshuffle.errors import ConfigError, DataError
 from unshuffle.integrations.rows import Outcome, RowOrderer, RowSettings
 
 POISON = "This sentence ends the process."
+WORK = crew.work
 
 
 class Deadly(RowOrderer):
@@ -39,6 +40,22 @@ def deadly_work(pipe: Any, settings: RowSettings, folder: str) -> None:
 
     work.RowOrderer = Deadly  # type: ignore[misc]
     crew.work(pipe, settings, folder)
+
+
+class Slow(RowOrderer):
+    """Is at its rows for longer than any test waits."""
+
+    def outcomes(self, rows: Any) -> list[Outcome]:
+        time.sleep(600)
+        return []
+
+
+def slow_work(pipe: Any, settings: RowSettings, folder: str) -> None:
+    """A worker's life with a slow orderer."""
+    from unshuffle.bulk import work
+
+    work.RowOrderer = Slow  # type: ignore[misc]
+    WORK(pipe, settings, folder)
 
 
 def test_a_document_that_kills_its_process_ends_among_the_errors_and_takes_nobody_along(
@@ -148,10 +165,16 @@ def test_a_part_done_twice_at_once_is_there_once(tmp_path: Path, out: Path, mode
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", "null", '{"at": 3}', '{"at": ["x"], "suspects": [], "deaths": {}}', "\0"]
+    "content",
+    ["", "{", "[]", "null", "\0", '{"at": 3}', '{"at": [1], "suspects": [], "deaths": {"1": 9}}']
+    + [
+        f'{{"of": [0, 0], "at": {at}, "suspects": {suspects}, "deaths": {{}}}}'
+        for at, suspects in (('["x"]', "[]"), ("[]", "3"))
+    ],
 )
 def test_a_damaged_journal_is_as_good_as_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "j.json").write_text(content)
+    forgive(tmp_path)
     journal = Journal.open(tmp_path / "j.json")
     assert not journal.guilty(1) and list(journal.groups([1, 2])) == [(1, 2)]
 
@@ -167,3 +190,70 @@ def test_a_journal_blames_only_who_was_alone(tmp_path: Path) -> None:
         journal = Journal.open(file)
     assert journal.guilty(2) and list(journal.groups([1, 2, 3, 4])) == [(4,), (1,), (3,)]
     assert Layout(tmp_path).journal("x").parent.name == "working" and time.time() > 0
+
+
+def test_a_run_that_is_stopped_blames_no_document(tmp_path: Path) -> None:
+    """However often, and however: what was in work is tried alone, and only deaths within a run are counted."""
+    file = tmp_path / "j.json"
+    for _ in range(3 * DEATHS):
+        forgive(tmp_path)
+        journal = Journal.open(file)
+        assert not journal.guilty(1) and not journal.deaths
+        journal.begin([1])
+    for _ in range(DEATHS):
+        journal = Journal.open(file)
+        journal.begin([1])
+    forgive(tmp_path)
+    assert Journal.open(file).guilty(1) and list(Journal.open(file).groups([1, 2])) == [(2,)]
+
+
+def test_a_document_alone_in_its_part_outlives_stopped_runs(
+    tmp_path: Path, out: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_jsonl(tmp_path / "a.jsonl", records(1))
+    monkeypatch.setattr(crew, "work", slow_work)
+
+    def stop_at_work(*_: object) -> None:
+        while not list((out / "working").glob("*.json")):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    for _ in range(DEATHS + 1):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(crew, "wait", stop_at_work)
+            order_files([file], out, "local", model, workers=1)
+        assert list((out / "working").glob("*.json"))
+    monkeypatch.setattr(crew, "work", WORK)
+    report = order_files([file], out, "local", model, workers=1)
+    assert (report.ordered, report.bad, report.deaths) == (1, 0, 0)
+
+
+def test_rows_of_a_changed_file_are_not_blamed_for_those_that_stood_there(
+    tmp_path: Path, out: Path, model: str
+) -> None:
+    file = write_jsonl(tmp_path / "a.jsonl", records(3))
+    settings = RowSettings(model=model)
+    (part,) = cut([file], 10)
+    journal = Journal(Layout(out).journal(part.name), (part.size, part.changed), {2}, {2: DEATHS})
+    journal.file.parent.mkdir(parents=True)
+    journal.begin([])
+    assert PartWorker(settings, str(out))(part).bad == 1
+    journal.begin([])
+    os.utime(file, ns=(1, 1))
+    (part,) = cut([file], 10)
+    assert PartWorker(settings, str(out))(part).bad == 0
+
+
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error\nmore"), KeyError(), ValueError("Odd.")])
+def test_what_no_row_is_guilty_of_is_one_line_that_names_the_file(
+    tmp_path: Path, out: Path, model: str, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    (part,) = cut([write_jsonl(tmp_path / "a.jsonl", records(1))], 10)
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Journal, "close", fail)
+    with pytest.raises(DataError, match=rf"a\.jsonl: it could not be ordered \({type(error).__name__}") as found:
+        PartWorker(RowSettings(model=model), str(out))(part)
+    assert "\n" not in str(found.value)

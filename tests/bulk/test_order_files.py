@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import lzma
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ from pyarrow import parquet
 from tests.bulk.corpus import assert_answers, assert_each_once, records, rows_in, write_jsonl, write_parquet
 from tests.fixtures.tiny import TEXTS
 from unshuffle.bulk.order_files import BulkReport, order_files
-from unshuffle.bulk.parts import stem_of
+from unshuffle.bulk.parts import cut, find_files, stem_of
+from unshuffle.bulk.reading import read_part
 from unshuffle.errors import ConfigError, DataError, MissingExtra
 from unshuffle.system.orderer import Orderer
 
@@ -166,3 +169,100 @@ def test_without_pyarrow_bulk_work_says_what_to_install(tmp_path: Path, monkeypa
     with pytest.raises(MissingExtra, match="parquet"):
         order_files([tmp_path / "a.jsonl"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_answers_inside_the_input_folder_are_never_read_as_input(tmp_path: Path, model: str) -> None:
+    corpus = tmp_path / "corpus"
+    file = write_jsonl(corpus / "a.jsonl", records(3))
+    out = corpus / "out"
+    for paths in ([corpus], [corpus], [file, *(out / "ordered").glob("*")]):
+        report = ordered(paths, out, model)
+        assert (report.files, report.ordered) == (1, 3)
+        assert_each_once(out, ["d0", "d1", "d2"])
+    (answer,) = (out / "ordered").iterdir()
+    for nothing_else in (answer, out):
+        with pytest.raises(DataError, match="all files that are given lie in the folder of the answers"):
+            ordered([nothing_else], out, model)
+
+
+def test_answers_to_files_that_are_gone_or_renamed_are_dropped(tmp_path: Path, out: Path, model: str) -> None:
+    write_jsonl(tmp_path / "in" / "a.jsonl", records(3))
+    write_jsonl(tmp_path / "in" / "b.jsonl", [*records(2, start=10), {"id": "bad"}])
+    ordered([tmp_path / "in"], out, model)
+    (out / "ordered" / "notes.txt").write_text("not ours to drop")
+    (tmp_path / "in" / "b.jsonl").unlink()
+    assert ordered([tmp_path / "in"], out, model).resumed == 1
+    assert_each_once(out, ["d0", "d1", "d2"])
+    (tmp_path / "in").rename(tmp_path / "other")
+    assert ordered([tmp_path / "other"], out, model).ordered == 3
+    assert_each_once(out, ["d0", "d1", "d2"])
+    assert [len(list((out / name).iterdir())) for name in ("ordered", "errors", "manifest")] == [2, 0, 1]
+
+
+def test_a_file_and_a_link_to_it_are_one_file(tmp_path: Path, out: Path, model: str) -> None:
+    file = write_jsonl(tmp_path / "in" / "b.jsonl", records(3))
+    ordered([tmp_path / "in"], out, model)
+    (tmp_path / "in" / "c.jsonl").symlink_to(file)
+    assert find_files([tmp_path / "in"]) == [file]
+    (tmp_path / "in" / "a.jsonl").symlink_to(file)  # now this name comes first
+    assert ordered([tmp_path / "in"], out, model).files == 1
+    assert_each_once(out, ["d0", "d1", "d2"])
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bytes])
+def test_the_first_bytes_and_not_the_name_say_whether_a_file_is_packed(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    given = write_jsonl(tmp_path / "plain", records(200)).read_bytes()
+    (tmp_path / name).write_bytes(pack(given))
+    parts = list(cut([tmp_path / name], 3))
+    rows = [row for part in parts for some in read_part(part, 64) for row in some.rows]
+    assert [row.id for row in rows] == [f"d{number}" for number in range(200)]
+    assert len(parts) == (67 if pack is bytes else 1)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.parquet.gz"])
+@pytest.mark.parametrize("pack", [gzip.compress, bytes])
+def test_packed_tables_are_told_by_their_first_bytes_too(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    given = write_parquet(tmp_path / "plain", records(25)).read_bytes()
+    (tmp_path / name).write_bytes(pack(given))
+    rows = [row for part in cut([tmp_path / name], 3) for some in read_part(part, 64) for row in some.rows]
+    assert [(row.number, row.id) for row in rows] == [(number + 1, f"d{number}") for number in range(25)]
+
+
+def test_a_column_that_is_there_twice_is_kept_twice(tmp_path: Path, out: Path, model: str) -> None:
+    names = ["sentences", "id", "id", "page", "page"]
+    columns = [pa.array([value]) for value in (["One.", "Two."], "x", "y", 1, 2)]
+    parquet.write_table(pa.table(columns, names=names), tmp_path / "a.parquet")
+    assert ordered([tmp_path / "a.parquet"], out, model).ordered == 1
+    (row,) = rows_in(out / "ordered")
+    assert (row["id"], row["input_id"], row["input_input_id"]) == ("a-1", "x", "y")
+    assert (row["page"], row["input_page"]) == (1, 2)
+    parquet.write_table(pa.table([columns[0]] * 2, names=["sentences"] * 2), tmp_path / "b.parquet")
+    (fault,) = ordered([tmp_path / "b.parquet"], out, model).broken
+    assert fault == "b.parquet: it has more than one column 'sentences'. Rename all but one."
+
+
+def test_a_file_that_is_broken_in_another_way_is_tried_again(tmp_path: Path, out: Path, model: str) -> None:
+    file = tmp_path / "a.parquet"
+    for content in (b"x", b"another" * 9):
+        file.write_bytes(content)
+        assert ordered([file], out, model).resumed == 0
+    assert ordered([file], out, model).resumed == 1
+
+
+def test_a_run_of_another_version_is_refused_and_left_alone(tmp_path: Path, out: Path, model: str) -> None:
+    file = write_jsonl(tmp_path / "a.jsonl", records(2))
+    ordered([file], out, model)
+    run = json.loads((out / "run.json").read_text())
+    (out / "run.json").write_text(json.dumps(run | {"format": 1}))
+    with pytest.raises(ConfigError, match="begun by another version of unshuffle"):
+        ordered([file], out, model)
+    assert_each_once(out, ["d0", "d1"])
+
+
+def test_names_of_parts_of_very_many_files_do_not_collide() -> None:
+    assert len({stem_of(Path(f"/data/{number}/part-0.jsonl")) for number in range(150_000)}) == 150_000

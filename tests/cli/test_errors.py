@@ -1,12 +1,14 @@
 """Every command's errors are one line on stderr and exit code 2."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
-from unshuffle.cli.commands import OWN
+from tests.conftest import ROOT
+from unshuffle.cli.commands import LABORATORY, OWN
 
 NONE = "no/such/place"
 WRONG: dict[str, list[list[str]]] = {
@@ -109,3 +111,24 @@ def test_a_row_of_calibrate_is_called_after_its_file() -> None:
     assert _name(Path("valid.jsonl"), ()) == "valid" and _name(Path("news/valid.jsonl"), ()) == "news-valid"
     assert _name(Path("news.jsonl"), ()) == "news" and _name(Path("a/news.jsonl"), ("news",)) == "a-news"
     assert _advice(1.0).startswith("No confidence has 80% of its pairs right here") and "0.99" in _advice(0.9999)
+
+
+@pytest.mark.parametrize("options", [["{texts}"], ["--model", "x"], ["--orders", "x.gz"], ["--seed", "1"]])
+def test_what_counts_only_for_a_model_is_refused_beside_predictions(
+    run: Run, tmp_path: Path, options: list[str]
+) -> None:
+    given = (option.format(texts=tmp_path / "texts.jsonl") for option in options)
+    said = run("evaluate", *given, "--predictions", tmp_path / "made.orders.jsonl.gz").complaint
+    assert said.endswith(": no model is run with --predictions. Give one of the two.")
+
+
+def test_a_command_of_the_laboratory_says_where_it_is(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unshuffle.cli.commands.Commands._search", lambda group: None)
+    assert run("experiment").complaint == (
+        "unshuffle: experiment: this command needs the laboratory. In a checkout: make setup."
+    )
+
+
+def test_the_commands_of_the_laboratory_are_known() -> None:
+    described = tomllib.loads((ROOT / "research" / "pyproject.toml").read_text(encoding="utf-8"))
+    assert set(LABORATORY) == set(described["project"]["entry-points"]["unshuffle.commands"])

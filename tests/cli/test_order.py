@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,13 @@ def test_constraints_hold(run: Run, model: Path) -> None:
         (["--device", "toaster"], "toaster"),
         (["--parser", "no_such_parser"], "no_such_parser"),
         (["--text", "A.", "also.txt"], "one of the two"),
+        (["--judge-model", "x"], "--judge-model: there is no judge to ask. Add --judge."),
+        (["--judge-cache", "x"], "--judge-cache: there is no judge"),
+        (["--judge-trust", "x.json"], "--judge-trust: there is no judge"),
+        (["--questions", "3"], "--questions: there is no judge"),
+        (["--unit", "paragraph", "--input", "lines"], "the format 'lines' has sentences only. Use --input text."),
+        (["a.txt", "b.txt"], "Give one file at a time, or order-files for many. See unshuffle order --help."),
+        (["--out", "."], ".: this is a folder. Give the name of a file."),
         (["--no-such-option"], "--no-such-option"),
     ],
 )
@@ -138,3 +146,30 @@ def test_results_come_while_input_is_still_read(run: Run, model: Path, tmp_path:
     broken.write_text('["One.", "Two."]\n' * (whole + 5) + "oops\n")
     answer = run("order", "-m", model, broken)
     assert answer.code == 2 and answer.out.count("One.") == whole
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_named(run: Run, model: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    said = run("order", "-m", model, "-o", tmp_path / "out.txt", stdin="\n".join(STORY)).complaint
+    assert f"nothing can be written to the folder {tmp_path}" in said
+
+
+def test_a_file_that_may_not_be_read_is_not_called_full(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(path: Path, *_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "secret").write_text("One. Two.")
+    with monkeypatch.context() as patched:
+        patched.setattr("unshuffle.cli.reading.Path.open", forbidden)
+        said = run("order", "-m", model, tmp_path / "secret").complaint
+    assert said.endswith("secret: it cannot be read (Permission denied). Check the file.")
+
+
+def test_a_text_of_very_many_sentences_gets_an_answer_and_one_line(run: Run, model: Path) -> None:
+    document = json.dumps([f"The {number}th boat left the harbour." for number in range(61)])
+    answer = run("order", "-m", model, "-i", "jsonl", "--beam", 1, "--n-best", 1, stdin=f"{document}\n" * 2)
+    first, second = answer.err.splitlines()
+    assert answer.code == 0 and "The text has 61 sentences" in first and "2 documents" in second

@@ -215,3 +215,16 @@ def test_the_verdict_on_an_exercise_is_printed_once(run: Run, model: Path, tmp_p
     assert "The order is ambiguous" not in shown.err and "--accept" in shown.err
     filed = run("exercise", "-m", model, "--text", text, "--margin", "1", "--out", tmp_path / "sheet.txt")
     assert "The order is ambiguous" in filed.err
+
+
+def test_sheets_and_key_of_an_exercise_are_written_both_or_not_at_all(run: Run, model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("fpdf")
+    text = "Mia picked an apple. She washed the apple. Then she paid ten złoty. It was sweet. She smiled."
+    ask = ("exercise", "-m", model, "--text", text, "--accept", "--out", tmp_path / "sheet.txt", "--key")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "sheet.txt")
+    for same in ("sheet.txt", "link.txt"):
+        assert "--out writes to that file too" in run(*ask, tmp_path / same).complaint
+    assert "U+0142" in run(*ask, tmp_path / "key.pdf", "--title", "Złoty").complaint
+    assert not (tmp_path / "sheet.txt").exists()
+    assert run(*ask, tmp_path / "key.txt").code == 0
+    assert "Name:" in (tmp_path / "sheet.txt").read_text() and "Name:" not in (tmp_path / "key.txt").read_text()

@@ -53,12 +53,22 @@ def test_a_terminal_sees_loading_and_documents_per_second(model: Path, documents
     assert (tmp_path / "out.txt").read_text().count("One.") == 40
 
 
-def test_a_terminal_is_told_how_sure_a_single_order_is(model: Path, documents: Path, tmp_path: Path) -> None:
+def test_a_terminal_is_told_how_sure_a_single_order_is(model: Path, tmp_path: Path) -> None:
     line = json.dumps(["One.", "Two.", "Three."])
     (tmp_path / "one.jsonl").write_text(line)
     shown = on_terminal(["order", tmp_path / "one.jsonl", "-m", model, "-f", "json"], tmp_path / "out.json")
     assert json.loads((tmp_path / "out.json").read_text())["headline"]["line"] in shown
-    assert "right way round" not in on_terminal(["order", documents, "-m", model], tmp_path / "out.txt")
+    confidence = json.loads((tmp_path / "out.json").read_text())["confidence"]
+    assert f"Confidence {confidence:.2f}.)" in shown
+
+
+def test_a_terminal_is_told_how_sure_many_orders_are(model: Path, documents: Path, tmp_path: Path) -> None:
+    shown = on_terminal(["order", documents, "-m", model, "-f", "json"], tmp_path / "out.json")
+    found = [json.loads(line) for line in (tmp_path / "out.json").read_text().splitlines()]
+    mean = sum(one["confidence"] for one in found) / len(found)
+    unsure = sum(one["headline"]["level"] == "unsure" for one in found) or "none"
+    assert f"(40 documents, mean confidence {mean:.2f}, unsure of {unsure}.)" in shown
+    assert "right way round" not in shown
 
 
 def test_nothing_moves_in_a_file(run: Run, model: Path, documents: Path) -> None:
@@ -96,3 +106,13 @@ def test_evaluate_gives_intervals(run: Run, model: Path, documents: Path, tmp_pa
     assert "95% interval" in run("evaluate", "-m", model, documents).out
     (tmp_path / "one.jsonl").write_text('["One.", "Two."]\n')
     assert json.loads(run("evaluate", "-m", model, tmp_path / "one.jsonl", "-f", "json").out)["interval"] == {}
+
+
+def test_evaluate_leaves_out_documents_of_one_sentence(run: Run, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "some.jsonl").write_text('["One.", "Two."]\n' * 3 + '["Alone."]\n' * 2)
+    (tmp_path / "alone.jsonl").write_text('["Alone."]\n')
+    found = json.loads(run("evaluate", "-m", model, tmp_path / "some.jsonl", "-f", "json").out)
+    assert (found["documents"], found["left_out"]) == (3, 2)
+    assert "left out, of one sentence" in run("evaluate", "-m", model, tmp_path / "some.jsonl").out
+    assert "left out, because" in run("compare", model, model, tmp_path / "some.jsonl").err
+    assert "nothing to order" in run("evaluate", "-m", model, tmp_path / "alone.jsonl").complaint

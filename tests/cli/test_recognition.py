@@ -2,12 +2,16 @@
 
 import gzip
 import lzma
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
+from unshuffle.cli.reading import CommandInput
 from unshuffle.text.readers.formats import recognised
+from unshuffle.text.readers.read import read_documents
 
 STORY = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
 WRAPPED = """Anna wanted to bake a cake for her
@@ -82,3 +86,17 @@ def test_the_guess_is_said_on_a_terminal_only(run: Run, model: Path, monkeypatch
         "stdin is read as running text. If that is wrong, use --input."
         in run("order", "-m", model, stdin=" ".join(STORY)).err
     )
+
+
+def test_a_pipe_with_a_name_is_read(run: Run, model: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("\n".join(STORY),))
+    writer.start()
+    answer = run("order", "-m", model, tmp_path / "pipe")
+    writer.join()
+    assert sorted(answer.out.splitlines()) == sorted(STORY) and answer.err == ""
+
+
+def test_the_everyday_texts_are_read_as_what_they_are() -> None:
+    first = next(CommandInput("everyday:test").documents())
+    assert first == next(read_documents("everyday:test")) and not first.sentences[0].startswith("{")

@@ -147,3 +147,15 @@ def test_a_leading_order_is_not_repeated() -> None:
     led = with_first(others.orders[1], -1.0, others, 3)
     assert led.orders == (others.orders[1], others.orders[0], others.orders[2])
     assert with_first((0,), 0.0, None, 3).orders == ((0,),)
+
+
+@pytest.mark.parametrize("keep", [1, 3])
+def test_scores_that_are_no_numbers_end_the_search_without_an_order(keep: int) -> None:
+    class Strict(TableMemory):
+        def advance(self, *given: Ints) -> object:  # type: ignore[override]
+            assert len(given[-1])
+            return super().advance(*given)  # type: ignore[arg-type]
+
+    memory, sizes, content = tables([5, 3])
+    found = beam_search(Strict(memory.table * float("nan")), sizes, Search(beam=8, keep=keep), content)
+    assert [one.orders for one in found] == [(), ()]

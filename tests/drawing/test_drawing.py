@@ -6,7 +6,7 @@ import pytest
 from unshuffle.drawing.description import describe
 from unshuffle.drawing.dot import dot_of
 from unshuffle.drawing.layout import picture_of
-from unshuffle.drawing.shapes import Words, columns, wrapped
+from unshuffle.drawing.shapes import Picture, Words, columns, wrapped
 from unshuffle.drawing.svg import svg_of
 from unshuffle.result import Ordering, PairProbability, Round, SentenceGraph
 
@@ -49,6 +49,17 @@ def test_dot_quotes_what_it_must() -> None:
     drawn = dot_of(describe(SENTENCES, GRAPH, ORDERING))
     assert drawn.startswith("digraph") and drawn.rstrip().endswith("}")
     assert r"\"now\"" in drawn and 's1 -> s0 [label="0.50 / 0.90"' in drawn
+
+
+def test_no_character_makes_the_svg_unreadable() -> None:
+    strange = "a\x00b\x1fc\ud800d\ufffee\uffff🙂"
+    drawn = svg_of(Picture(10, 10, (Words(1, 1, strange),), strange))
+    assert list(ElementTree.fromstring(drawn).itertext()).count("abcde🙂") == 2
+
+
+def test_dot_shows_entities_as_they_are_written() -> None:
+    drawn = dot_of(describe(("Write &lt; & not <.", *SENTENCES[1:]), GRAPH, ORDERING))
+    assert 'label="3. Write &amp;lt; &amp; not <."' in drawn
 
 
 def test_long_text_is_wrapped_and_cut() -> None:

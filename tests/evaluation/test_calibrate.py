@@ -94,3 +94,13 @@ def test_orders_that_are_all_right_are_all_taken_at_a_threshold_that_is_not_1() 
     held = [Observed(Evidence(0.99, -0.1, size, 10.0), 1.0) for size in range(2, 20)]
     least = keep_below(calibration, [(one, 1.0) for one in held])
     assert least == ENOUGH < min(calibration.confidence(one.evidence) for one in held)
+
+
+def test_equal_chances_are_one_point_of_the_curve_whichever_comes_first() -> None:
+    chance, share = np.full(100, 0.3), np.linspace(0, 1, 100)
+    weight = np.random.default_rng(0).random(100) + 0.1
+    for way in (1, -1):
+        knots = isotonic(chance, share[::way], weight[::way])
+        assert np.array(knots) == pytest.approx(np.array([(0.3, np.average(share, weights=weight))]))
+        calibration = Calibration(intercept=0.0, agreement=0.0, choice=0.0, length=0.0, knots=knots)
+        assert Calibration.read(calibration.write()) == calibration

@@ -79,3 +79,11 @@ def test_it_is_written_as_json_and_as_a_picture(tmp_path: Path) -> None:
     assert written.startswith(b"<?xml") and (tmp_path / "compared.svg").stat().st_size > 1000
     with pytest.raises(DataError, match="kind of picture"):
         write_comparison(found, tmp_path / "compared.gif")
+
+
+def test_documents_that_share_an_id_are_told_apart() -> None:
+    given = [Prediction("", one.shuffle, one.order) for one in predictions(1)]
+    found = compare(given, given)
+    assert found.documents == 60 and all(one.gain.difference == 0 for one in found.measures.values())
+    with pytest.raises(DataError, match="same documents and shuffles"):
+        compare(given, given[:-1])

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.fixtures.documents import random_documents, stories
 from tests.fixtures.systems import tiny_model
 from unshuffle.errors import DataError
-from unshuffle.evaluation.predict import Prediction, figures, predict, shuffled
+from unshuffle.evaluation.predict import Prediction, figures, gains, intervals, predict, shuffled
 from unshuffle.evaluation.results import Result, plain, read_predictions, write_predictions
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -139,3 +139,12 @@ def test_a_command_is_told_as_it_was_typed(tmp_path: Path) -> None:
         typed[0] = typed[0].removeprefix("tool/")  # a script goes by its name
         expected = " ".join(typed) if typed[0] != "-m" else " ".join(["python", *typed])
         assert done.stdout.strip() == expected
+
+
+def test_documents_of_one_sentence_do_not_count_as_right() -> None:
+    made = [Prediction(id, shuffle, (1, 0)) for shuffle in range(2) for id in ("one", "two")]
+    alone = [Prediction("alone", shuffle, (0,)) for shuffle in range(2)]
+    assert figures([*made, *alone]) == figures(made) and figures(made).mean.tau == -100
+    assert intervals([*made, *alone]) == intervals(made)
+    assert gains([*made, *alone], [*made, *alone]) == gains(made, made)
+    assert figures(alone).mean.tau == 100

@@ -94,6 +94,15 @@ def test_mending_leaves_alone_what_is_to_be_kept(unsure: Unsure) -> None:
         make_exercise(unsure, sentences, keep=[5])
 
 
+def test_mending_leaves_sentences_enough_for_all_sheets(unsure: Unsure) -> None:
+    sentences = ["s1", "s2", "s3", "s4", "s5", "s6"]
+    made = make_exercises(unsure, sentences, mend=True, count=17)
+    assert len(made) == 17 and all(one.unambiguous and len(one.items) == 4 for one in made)
+    left = make_exercises(unsure, sentences, mend=True, count=18)  # four items have 17 arrangements
+    assert len(left) == 18 and {one.paragraph for one in left} == {tuple(sentences)}
+    assert not any(one.unambiguous or one.changes for one in left)
+
+
 def test_what_cannot_be_mended_stays_as_it_was() -> None:
     exercise = make_exercise(FakeOrderer(), CLEAR[::-1], mend=True)
     assert not exercise.unambiguous and exercise.paragraph == tuple(CLEAR[::-1])

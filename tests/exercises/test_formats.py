@@ -1,5 +1,6 @@
 """Sheets and keys in every file format."""
 
+import html
 import io
 import json
 import re
@@ -77,6 +78,26 @@ def test_gift_keeps_its_braces_to_itself(exercise: Exercise) -> None:
     assert text.startswith("::Keys\\: (one)::") and f"{{>{len(STORY)} ALL VERTICAL" in text
     assert text.count("{") == text.count("}") == 1 and "\n\n" not in text
     assert text.splitlines()[1:-1] == [*STORY[:-1], "And &lt;b&gt;1 &amp; 2&lt;/b&gt; (9)."]
+
+
+def imported(text: str) -> tuple[str, list[str]]:
+    """Name and items of a question as Moodle reads them: names with GIFT's escapes, items of ordering without."""
+    marked = text.replace("\\\\", "&&092;")
+    for code, mark in enumerate((":", "#", "=", "{", "}", "~", "n")):
+        marked = marked.replace(f"\\{mark}", f"&&{code};")
+    marked = marked.replace("&&092;", "\\")
+    name, rest = marked.removeprefix("::").split("::", 1)
+    for code, mark in enumerate((":", "#", "=", "{", "}", "~", "\n")):
+        name = name.replace(f"&&{code};", mark)
+    inner = rest[rest.index("{") + 1 : rest.index("}")].rpartition("####")
+    return html.unescape(name), [html.unescape(line) for line in (inner[0] or inner[2]).strip().splitlines()[1:]]
+
+
+def test_gift_keeps_backslashes_and_hashes(exercise: Exercise) -> None:
+    texts = (r"Save it in C:\new\~tmp and C:\\x.", "Then #### write &#35; # and &&035;.", "The end \\")
+    made = replace(exercise, items=texts, solution=(0, 1, 2))
+    title = r"a\:b #1 ~ = \n" + "\\"
+    assert imported(written(Booklet((made,), title), "gift").decode()) == (title, list(texts))
 
 
 def test_json_is_a_line_per_exercise() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -67,7 +66,7 @@ def counted_writes(failing: int | None = None, *, deadly: bool = False) -> Itera
         return inner
 
     with ExitStack() as stack:
-        for owner, name in ((tempfile, "mkstemp"), (os, "fsync"), (Path, "replace"), (Path, "chmod"), (Path, "mkdir")):
+        for owner, name in ((Path, "touch"), (os, "fsync"), (Path, "replace"), (Path, "chmod"), (Path, "mkdir")):
             stack.enter_context(patch.object(owner, name, before(getattr(owner, name))))
         for owner, name, place in (
             (Path, "write_text", 0),

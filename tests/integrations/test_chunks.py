@@ -71,3 +71,22 @@ def test_settings_that_contradict_each_other_are_refused(model: str, sentences: 
     mixed = ChunkOrderer(ChunkSettings(model=model, source_key="file", position_key="page"))
     with pytest.raises(DataError, match="several types"):
         mixed.order(sentences, [{"file": "a", "page": page} for page in (1, "two", 3, 4)])
+
+
+def test_constraints_mean_the_chunks_as_they_were_given(model: str, sentences: list[str]) -> None:
+    texts = ["", *sentences[:2], " ", *sentences[2:]]
+
+    def order(**known: Any) -> list[int]:
+        return ChunkOrderer(ChunkSettings(model=model, options={"constraints": Constraints(**known)})).order(
+            texts, [{}] * len(texts)
+        )
+
+    for chunk in (1, 2, 4, 5):
+        assert order(fixed=[(0, chunk)])[0] == chunk
+        assert order(fixed=[(3, chunk), (1, 0)])[3] == chunk
+    for first, second in ((1, 5), (5, 1), (4, 2), (2, 4)):
+        found = order(before=[(first, second), (0, first), (second, 3)])
+        assert found.index(first) < found.index(second) and found[4:] == [0, 3]
+    assert order(within_source=["b", "a", "a", "a", "a", "a"]) == [1, 2, 4, 5, 0, 3]
+    with pytest.raises(ConfigError, match="4 sentences"):
+        order(before=[(6, 1)])

@@ -33,3 +33,10 @@ def test_a_stream_is_ordered_as_it_comes(model: str, sentences: list[str], expec
     given = datasets.Dataset.from_dict({"sentences": [sentences] * 5}).to_iterable_dataset()
     found = list(order_dataset(given, RowSettings(model=model), batch_size=2))
     assert [tuple(row["order"]) for row in found] == [expected] * 5
+
+
+@pytest.mark.parametrize("name", ["order", "confidence", "error"])
+def test_a_column_of_the_users_is_not_overwritten(name: str, model: str, sentences: list[str], elsewhere: Path) -> None:
+    given = datasets.Dataset.from_dict({"sentences": [sentences], name: ["mine"]})
+    with pytest.raises(DataError, match=f"column '{name}' is there already"):
+        order_dataset(given, RowSettings(model=model))

@@ -39,3 +39,15 @@ def test_fit_may_adapt_the_model_to_the_rows(model: str, tmp_path: Path) -> None
     estimator.fit([row[::-1] for row in rows], [(2, 1, 0)] * 12)
     assert (tmp_path / "adapted" / "config.json").is_file()
     assert sorted(estimator.predict(rows)[0]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("order", [(2, 0), (0, 1, 1, 2), (1, 2, 3, 4), (0, 1, 2, -1), (0, 1, 2, 3, 4)])
+def test_an_order_that_is_no_permutation_is_refused(
+    order: tuple[int, ...], model: str, sentences: list[str], tmp_path: Path
+) -> None:
+    estimator = SentenceOrderer(model).fit([sentences])
+    with pytest.raises(DataError, match="score: order 1 does not name each of its 4 sentences once"):
+        estimator.score([sentences] * 2, [(0, 1, 2, 3), order])
+    pytest.importorskip("lightning_fabric", reason="needs the 'train' extra")
+    with pytest.raises(DataError, match="fit: order 0 does not name"):
+        SentenceOrderer(model, fine_tune_in=str(tmp_path / "adapted")).fit([sentences], [order])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import socket
@@ -78,6 +79,21 @@ class Handler(BaseHTTPRequestHandler):
     def _always_a(self, body: dict[str, Any]) -> None:
         self._say("A")
 
+    def _biased(self, body: dict[str, Any]) -> None:
+        """Says A whatever is asked, but is a little less sure of it where B is right."""
+        chance = 0.99 if self._first(body) else 0.9
+        tokens = {"A": 0.8 * chance, " A": 0.2 * chance, "B": 1 - chance, "The": 1e-9}
+        self._say("A", [{"token": token, "logprob": math.log(share)} for token, share in tokens.items()])
+
+    def _plain(self, body: dict[str, Any]) -> None:
+        if "logprobs" in body:
+            self._reply(400, b"{}")
+        else:
+            self._right(body)
+
+    def _misgraded(self, body: dict[str, Any]) -> None:
+        self._say("A" if self._first(body) else "B", [{"token": 7, "logprob": "much"}, {"token": "A", "logprob": 3.0}])
+
     def _chatty(self, body: dict[str, Any]) -> None:
         self._say("I think that A comes first, but B could as well.")
 
@@ -134,9 +150,12 @@ class Handler(BaseHTTPRequestHandler):
         first, second = PLACE.findall(asked)[:2]
         return int(first) < int(second)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, likeliest: list[dict[str, Any]] | None = None) -> None:
         usage = {"prompt_tokens": 100, "completion_tokens": 1}
-        answer = {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
+        choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}}
+        if likeliest is not None:
+            choice["logprobs"] = {"content": [{"token": text, "logprob": -0.1, "top_logprobs": likeliest}]}
+        answer = {"choices": [choice], "usage": usage}
         self._reply(200, json.dumps(answer).encode())
 
     def _reply(self, status: int, body: bytes) -> None:

@@ -12,7 +12,7 @@ from tests.fixtures.documents import stories
 from tests.fixtures.systems import tiny_model
 from tests.judge.stand_in import StandIn, numbered, standing_in
 from unshuffle.errors import ConfigError
-from unshuffle.judge.chat import ChatJudge, both_ways, letter_of
+from unshuffle.judge.chat import ChatJudge, both_ways, letter_of, remembered
 from unshuffle.judge.endpoint import LONGEST_WAIT, Endpoint, Reply, chat_url, retry_after
 from unshuffle.judge.opening import open_judge
 from unshuffle.result import Spend
@@ -71,7 +71,6 @@ def test_what_may_pass_is_tried_again(fault: str) -> None:
         ("strange", ""),
         ("listed", "no chat completion"),
         ("huge", "longer than"),
-        ("400", "answered 400"),
     ],
 )
 def test_what_is_no_letter_is_no_answer_and_not_asked_again(fault: str, reason: str) -> None:
@@ -80,6 +79,48 @@ def test_what_is_no_letter_is_no_answer_and_not_asked_again(fault: str, reason: 
     assert answers == (None, None, None) and reason in answers.failed and bool(answers.failed) == bool(reason)
     assert answers.spend.requests == len(server.requests) == 6
     assert answers.spend.tokens_written in (0, 6)
+
+
+def test_a_liking_for_one_letter_cancels_out_where_the_endpoint_tells_how_sure_it_is() -> None:
+    with standing_in({"biased": 1.0}) as server:
+        answers = judge_of(server).answers(numbered(4), PAIRS)
+        letters = judge_of(server, options={"logprobs": None}).answers(numbered(4), PAIRS)
+    odds = (np.log(0.99 / 0.01) - np.log(0.9 / 0.1)) / 2
+    assert answers == pytest.approx([1 / (1 + np.exp(way * odds)) for way in (-1, 1, -1)], abs=1e-3)
+    assert all(("logprobs" in body) == (number < 6) for number, body in enumerate(server.requests))
+    assert letters == pytest.approx(answers)  # this one tells it unasked
+
+
+def test_an_endpoint_that_does_not_know_how_sure_it_is_is_asked_for_letters() -> None:
+    with standing_in({"plain": 1.0}) as server:
+        judge = judge_of(server, at_once=1)
+        assert judge.answers(numbered(4), PAIRS) == RIGHT
+        assert len(server.requests) == 7
+        assert judge.answers(numbered(5), PAIRS) == RIGHT
+    assert ["logprobs" in body for body in server.requests] == [True] + 12 * [False]
+
+
+def test_a_request_that_is_refused_either_way_is_not_asked_again() -> None:
+    with standing_in({"400": 1.0}) as server:
+        answers = judge_of(server, at_once=1).answers(numbered(4), PAIRS)
+    assert answers == (None, None, None) and answers.failed == "it answered 400"
+    assert answers.spend.requests == len(server.requests) == 7
+
+
+def test_nonsense_about_how_sure_it_is_leaves_the_letter() -> None:
+    with standing_in({"misgraded": 1.0}) as server:
+        assert judge_of(server).answers(numbered(4), PAIRS) == RIGHT
+
+
+def test_what_is_kept_is_a_chance_or_a_letter() -> None:
+    assert [remembered(kept) for kept in (b"A", b"B", b"0.2500", b"nan", b"2", b"")] == [
+        1.0,
+        0.0,
+        0.25,
+        None,
+        None,
+        None,
+    ]
 
 
 def test_thoughts_before_the_letter_are_left_out() -> None:
@@ -191,8 +232,8 @@ def test_only_a_lone_letter_counts(said: object, letter: str) -> None:
 
 
 def test_a_missing_direction_leaves_a_question_open() -> None:
-    assert both_ways("A", "B") == 1.0 and both_ways("B", "A") == 0.0 and both_ways("A", "A") == 0.5
-    assert both_ways("A", None) is None and both_ways("", "B") is None
+    assert both_ways(1.0, 0.0) == 1.0 and both_ways(0.0, 1.0) == 0.0 and both_ways(1.0, 1.0) == 0.5
+    assert both_ways(1.0, None) is None and both_ways(None, 0.0) is None
 
 
 def test_an_endpoint_needs_the_name_of_a_model() -> None:
@@ -260,3 +301,14 @@ def test_some_requests_that_fail_are_told_and_the_others_count() -> None:
     with standing_in({"500": 0.3}) as server:
         answers = judge_of(server, attempts=1, at_once=1).answers(numbered(6), [(0, 1), (2, 3), (4, 5), (0, 5)])
     assert None in answers and set(answers) - {None} and answers.failed == "it answered 500" and not answers.stopped
+
+
+def test_answers_from_the_cache_have_not_failed_though_the_endpoint_has(tmp_path: Path) -> None:
+    with standing_in() as server:
+        judge = judge_of(server, cache=tmp_path)
+        assert judge.answers(numbered(4), PAIRS) == RIGHT
+        server.faults = {"401": 1.0}
+        assert judge.answers(numbered(5), PAIRS).failed
+        answers = judge.answers(numbered(4), PAIRS)
+        assert answers == RIGHT and not answers.failed and answers.spend == Spend(cached=6)
+        assert judge.answers(numbered(4), [*PAIRS, (0, 3)]).failed

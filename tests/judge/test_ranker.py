@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unshuffle.errors import ConfigError, DataError
+from unshuffle.judge.contracts import Trust
 from unshuffle.judge.merging import Questions
 from unshuffle.judge.ranker import PairRanker
 from unshuffle.metrics import tau
@@ -259,3 +260,35 @@ def test_a_ranker_needs_one_judge() -> None:
     for wrong in ({}, {"compare": Judge(), "judge": Seeing()}):
         with pytest.raises(ConfigError, match="either compare or judge"):
             PairRanker(**wrong)
+
+
+def test_a_judge_that_is_not_trusted_is_not_asked() -> None:
+    judge = Seeing()
+    judge.trust = Trust(reliability=0.5)  # type: ignore[attr-defined]
+    found = PairRanker(judge=judge).order(numbered(4))
+    assert judge.calls == [] and found.calls == 0 and found.confidence == 0.5
+
+
+@pytest.mark.parametrize("budget", [1, 2, None])
+def test_calls_are_counted_and_bounded_however_little_is_remembered(budget: int | None) -> None:
+    judge = Judge()
+    ranker = PairRanker(judge, budget, two_sided=True, remembered=1)
+    for _ in range(4):
+        judge.asked.clear()
+        found = ranker.order(numbered(3))
+        assert found.calls == len(judge.asked) <= (6 if budget is None else budget)
+
+
+def test_half_a_question_that_is_remembered_is_not_asked_again() -> None:
+    judge = Judge()
+    ranker = PairRanker(judge, 1, two_sided=True, remembered=1)
+    assert ranker._comparing is not None
+    ranker._comparing.known["b", "a"] = 0.1
+    assert ranker.order(["a", "b"]).calls == 1 and judge.asked == [("a", "b")]
+
+
+def test_threads_that_share_what_is_remembered_do_not_disturb_each_other() -> None:
+    ranker = PairRanker(Judge(), two_sided=True, remembered=2, at_once=8)
+    found = list(ranker.order_many([numbered(6)[::-1]] * 200))
+    assert {one.order for one in found} == {(5, 4, 3, 2, 1, 0)}
+    assert ranker._comparing is not None and len(ranker._comparing.known) <= 2

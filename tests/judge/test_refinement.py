@@ -176,9 +176,13 @@ def test_a_judge_that_breaks_down_is_not_asked_again(caplog: pytest.LogCaptureFi
     with caplog.at_level(logging.WARNING):
         found = refine(numbered(6), unsure(6, 1), Saying(broken), questions=9)
     assert len(calls) == 1 and "out of memory" in found.failed and "out of memory" in caplog.text
+    assert "the rest of this document goes without it" in caplog.text
 
 
-@pytest.mark.parametrize("says", [lambda count: [], lambda count: [1.5] * count, lambda count: ["A"] * count])
+@pytest.mark.parametrize(
+    "says",
+    [lambda count: [], lambda count: [1.5] * count, lambda count: ["A"] * count, lambda count: None, lambda count: 1.0],
+)
 def test_what_is_no_answer_is_refused_in_one_line(says: Callable[[int], object]) -> None:
     with pytest.raises(DataError, match="judge: it"):
         refine(numbered(6), unsure(6, 1), Saying(says), questions=9)
@@ -230,3 +234,29 @@ def test_a_hundred_sentences_are_no_trouble() -> None:
     sentences, chance = shuffled(unsure(100, 0, 0.3), np.random.default_rng(0).permutation(100))
     found = refine(sentences, chance, Knowing(), questions=12, trust=SURE)
     assert len(found.questions) == 12 and sorted(found.order) == list(range(100))
+
+
+def test_a_text_and_its_copies_are_one_question_whose_answer_holds_for_all() -> None:
+    judge, sentences = Knowing(), ["x", "z", "x", "y", "x"]
+    found = refine(sentences, np.full((5, 5), 0.5), judge, questions=20, trust=SURE)
+    assert len({frozenset(pair) for pair in judge.asked}) == len(judge.asked) == len(found.questions) <= 3
+    assert [sentences[at] for at in found.order] == ["x", "x", "x", "y", "z"]
+    assert found.answered[0, 3] == found.answered[2, 3] == found.answered[4, 3] > 0.9
+
+
+@pytest.mark.parametrize("answer", [0.5, None])
+def test_even_odds_tell_as_little_as_silence(answer: float | None) -> None:
+    found = refine(numbered(6), unsure(6, 1), Saying(lambda count: [answer] * count), questions=9)
+    assert found.questions and not found.told and found.order == found.unanswered
+    assert refine(numbered(6), unsure(6, 1), Knowing(), questions=9).told
+
+
+@pytest.mark.parametrize("one", [np.int64(1), np.True_, np.float32(1), True])
+def test_every_kind_of_number_is_an_answer(one: object) -> None:
+    found = refine(numbered(2), np.full((2, 2), 0.5), Saying(lambda count: [one] * count), questions=1)
+    assert [asked.answer for asked in found.questions] in ([1.0], [0.0])  # as the question is turned
+
+
+def test_answers_that_fail_while_they_are_read_are_a_judge_that_fails() -> None:
+    found = refine(numbered(4), unsure(4, 1), Saying(lambda count: (1 / 0 for _ in range(count))), questions=3)
+    assert "ZeroDivisionError" in found.failed

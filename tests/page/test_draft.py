@@ -90,3 +90,41 @@ def test_editing_marks_the_passage_as_out_of_date(open_page: Open) -> None:
     page.click("#check-again")
     until(lambda: page.inner_text("#draft-headline") == "Reads well")
     assert page.is_hidden("#draft-old")
+
+
+def test_a_sentence_that_occurs_again_unwrapped_moves_no_paragraph(open_page: Open) -> None:
+    page = open_page("/#draft")
+    page.fill("#draft", "He went\nhome (late). She sang.\n\nThen rain fell. He went home (late). The end came.")
+    page.click("#check")
+    page.wait_for_selector("#passage p")
+    assert [text.strip() for text in page.locator("#passage p").all_inner_texts()] == [
+        "He went home (late). She sang.",
+        "Then rain fell. He went home (late). The end came.",
+    ]
+
+
+def test_no_move_drops_what_was_typed_since_the_draft_was_checked(open_page: Open) -> None:
+    page = open_page("/#draft")
+    page.fill("#draft", WRONG)
+    page.click("#check")
+    page.wait_for_selector("#passage .movable")
+    page.fill("#draft", f"{WRONG} Six is 6.")
+    page.locator("#passage .movable").first.hover()
+    page.click("#passage .tip button")
+    assert "has changed since it was checked" in page.inner_text("#draft-problem")
+    assert page.input_value("#draft") == f"{WRONG} Six is 6."
+    page.click("#check-again")
+    until(lambda: page.is_hidden("#draft-old"))
+    page.locator("#passage .movable").first.hover()
+    page.click("#passage .tip button")
+    until(lambda: page.inner_text("#draft-headline") == "Reads well")
+    assert page.input_value("#draft").endswith("Five is 5. Six is 6.")
+
+
+def test_what_is_typed_while_a_draft_is_checked_marks_it_as_out_of_date(open_page: Open) -> None:
+    page = open_page("/#draft")
+    page.route("**/v1/score", lambda route: (page.fill("#draft", GOOD), route.continue_()))
+    page.fill("#draft", WRONG)
+    page.click("#check")
+    page.wait_for_selector("#passage .movable")
+    assert page.is_visible("#draft-old")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.page.reader import BY_NAME, Open, until
+from tests.page.reader import BY_NAME, Open, answering, until
 
 pytestmark = pytest.mark.browser
 STORY = BY_NAME["A story"]["sentences"]
@@ -38,3 +38,23 @@ def test_an_ambiguous_paragraph_gets_proposals_that_can_be_taken(open_page: Open
     assert page.inner_text("#verdict").startswith("No: another order reads almost as well.")
     page.locator(".proposal", has_text="unambiguous").first.locator("button").click()
     page.wait_for_selector("#verdict.good")
+
+
+def test_proposals_taken_one_after_the_other_all_stay(open_page: Open) -> None:
+    page = open_page("/#exercise")
+    sent: list[dict[str, object]] = []
+    page.on("request", lambda one: sent.append(one.post_data_json) if one.url.endswith("/v1/exercise") else None)
+    merged = ["One is 1. Two is 2. Three is 3.", "Four is 4.", "Five is 5."]
+    proposal = {"change": "merge", "sentences": [0, 1], "margin": 0.5, "solves": False, "result": merged}
+    answering(page, "exercise", proposals=[proposal])
+    page.fill("#paragraph", "One is 1. Two is 2. Three is 3. Four is 4. Five is 5.")
+    page.click("#make")
+    page.click(".proposal button")
+    until(lambda: sorted(page.locator("#sheet-page li p").all_inner_texts()) == sorted(merged))
+    with page.expect_response("**/v1/exercise"):
+        page.click("#again")
+    assert [one["split"] for one in sent] == ["sentences", "lines", "lines"]
+    page.fill("#paragraph", "Ann is 1. Ben is 2. Cem is 3.\nDan is 4. Eve is 5. Fay is 6.")
+    with page.expect_response("**/v1/exercise"):  # a page that closes with an answer under way fails
+        page.click("#make")
+    assert sent[3]["split"] == "sentences"  # nothing is left of what was taken

@@ -1,10 +1,19 @@
 """The player: how an order came about, with rounds and without."""
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.page.reader import PROCESS, Open, answering, order_example, until
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
 pytestmark = pytest.mark.browser
+
+
+def legend(page: "Page") -> list[str]:
+    return [entry.inner_text().strip() for entry in page.locator(".legend li:visible").all()]
 
 
 def test_the_rounds_and_the_reading_can_be_stepped_slid_and_played(open_page: Open) -> None:
@@ -47,6 +56,19 @@ def test_the_order_is_read_off_with_its_rivals(open_page: Open) -> None:
     assert page.inner_text("#caption").endswith("is the only one left.")
 
 
+def test_the_legend_lists_what_is_drawn(open_page: Open) -> None:
+    page = open_page()
+    answering(page, "graph", mentions=[[0, 0, "other"], [0, 1, "other"]])
+    order_example(page)
+    assert legend(page) == ["comes before", "other role"]
+    page.fill("#slider", "0")
+    assert legend(page) == ["undecided", "other role"]
+    page.fill("#slider", "4")
+    assert legend(page) == ["comes before", "other role", "nearest rival"]
+    page.locator("#sentences .grip").first.press("End")
+    assert "against this order" in legend(page)
+
+
 def test_a_model_that_decides_everything_at_once_has_a_story_too(open_page: Open) -> None:
     page = open_page()
     weights = [[0, 1, 0.9], [0, 2, 0.9], [1, 2, 0.9]]
@@ -70,7 +92,7 @@ def test_a_model_without_rounds_or_graph_has_a_story_too(open_page: Open) -> Non
     assert page.inner_text("#caption").startswith("Reading off, 1 of 6.")
     assert page.locator("#graph .pair").count() == 12
     assert page.locator("#graph .pair.open").count() == 0
-    assert page.is_hidden("#legend-open")
+    assert "undecided" not in legend(page)
     assert page.locator("#graph .node .start").count() == 6
 
 
@@ -78,5 +100,5 @@ def test_a_single_sentence_is_no_riddle(open_page: Open) -> None:
     page = open_page()
     page.fill("#text", "Only this one.")
     page.click("#order")
-    until(lambda: page.inner_text("#headline") == "There is only one sentence here")
+    until(lambda: page.inner_text("#headline") == "There is nothing to order: it is one sentence")
     assert page.inner_text("#detail") == "Is the text split as you meant it?"

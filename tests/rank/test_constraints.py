@@ -106,10 +106,10 @@ def test_forty_sentences_with_anchors_are_ordered_within_the_rules() -> None:
         (Constraints(before=((0, 1), (1, 2), (2, 0))), "0 before 1 closes a cycle"),
         (Constraints(before=((2, 0),), within_source=("a", None, "a")), "2 before 0 closes a cycle"),
         (Constraints(before=((1, 1),)), "1 before 1 names one sentence twice"),
-        (Constraints(before=((0, 3),)), "0 before 3, but there are 3 sentences"),
-        (Constraints(fixed=((3, 0),)), "position 3 for 0, but there are 3 sentences"),
-        (Constraints(fixed=((0, 1), (0, 2))), "position 0 is for 1 and 2"),
-        (Constraints(fixed=((0, 1), (2, 1))), "1 is at positions 0 and 2"),
+        (Constraints(before=((0, 3),)), "sentence 0 is to come before 3, but the 3 sentences are 0 to 2"),
+        (Constraints(fixed=((3, 0),)), "sentence 0 is to stand at position 3, but the 3 sentences are 0 to 2"),
+        (Constraints(fixed=((0, 1), (0, 2))), "sentences 1 and 2 are both to stand at position 0"),
+        (Constraints(fixed=((0, 1), (2, 1))), "sentence 1 is to stand at positions 0 and 2"),
         (Constraints(before=((0, 1),), fixed=((2, 0), (1, 1))), "0 before 1, but their positions are 2 and 1"),
         (Constraints(before=((0, 1),), fixed=((0, 1),)), "sentence [01] must be at position"),
         (Constraints(within_source=("a",)), "1 given for a document of 3 sentences"),
@@ -118,3 +118,30 @@ def test_forty_sentences_with_anchors_are_ordered_within_the_rules() -> None:
 def test_impossible_constraints_are_refused_by_name(constraints: Constraints, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         rank(np.full((3, 3), 0.5), constraints=constraints)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"before": [0, 1]}, r"before has 0 in it\. Give pairs of numbers, such as before=\[\(0, 2\)\]\.$"),
+        ({"before": [(0, 1, 2)]}, r"before has \(0, 1, 2\) in it"),
+        ({"before": ["01"]}, "before has '01' in it"),
+        ({"before": [(0, True)]}, "before has"),
+        ({"before": None}, "before is of type NoneType"),
+        ({"fixed": {0: 2}}, r"fixed is of type dict\. Give pairs of numbers, such as fixed=\[\(0, 2\)\]"),
+        ({"fixed": [(0.0, 1)]}, "fixed has"),
+        ({"within_source": "aab"}, "within_source is of type str"),
+        ({"within_source": 3}, "within_source is of type int"),
+        ({"within_source": [["a"], "b"]}, "the source of sentence 0 is"),
+    ],
+)
+def test_what_cannot_be_a_constraint_is_refused_when_it_is_written(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        Constraints(**wrong)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_constraints_can_be_written_as_lists_arrays_and_generators() -> None:
+    same = Constraints(before=((0, 1),), fixed=((2, 2),), within_source=("a", None, "a"))
+    assert Constraints([[0, 1]], [(2, 2)], ["a", None, "a"]) == same  # type: ignore[list-item]
+    assert hash(Constraints(np.array([[0, 1]]), iter([(2, 2)]), iter("a")))  # type: ignore[arg-type]

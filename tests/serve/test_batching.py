@@ -12,6 +12,7 @@ from unshuffle.serve.batching import Batcher
 from unshuffle.serve.fairness import Busy, TooSlow
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
+from unshuffle.serve.worker import ModelThread
 from unshuffle.steps import Steps
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
@@ -131,6 +132,72 @@ def test_an_unexpected_failure_reaches_its_request() -> None:
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(run())
+
+
+class Panic(BaseException):
+    """As a failure in a library written in Rust appears in Python."""
+
+
+@pytest.mark.parametrize("cost", [1.0, 9_000.0])
+def test_a_panic_of_the_model_fails_its_request_and_none_after_it(cost: float) -> None:
+    def panic() -> None:
+        raise Panic("secret")
+
+    async def run() -> Any:
+        batcher = Batcher(FakeOrderer(), Batching(seconds=20), Meters())
+        batcher.start()
+        with pytest.raises(RuntimeError, match="Panic") as failed:
+            await batcher.run(steps(panic), cost)
+        assert "secret" not in str(failed.value) and batcher.alive
+        try:
+            return await batcher.run(steps(lambda: 7), cost)
+        finally:
+            await batcher.close()
+
+    assert asyncio.run(run()) == 7
+
+
+def test_a_panic_over_one_document_leaves_those_read_with_it_alone() -> None:
+    class Panicking(FakeOrderer):
+        def mentions(self, documents: Any) -> list[Document]:
+            if any(document.id == "1" for document in documents):
+                raise Panic
+            return super().mentions(documents)
+
+    found = asyncio.run(answers(Panicking(), Batching(window=0.02), *[OrderOptions()] * 3))
+    assert [type(one) for one in found] == [list, RuntimeError, list]
+
+
+@pytest.mark.parametrize("failure", [Panic, StopIteration, SystemExit])
+def test_whatever_ends_a_call_in_the_model_thread_the_thread_goes_on(failure: type[BaseException]) -> None:
+    def fail() -> None:
+        raise failure
+
+    async def run() -> Any:
+        thread = ModelThread("model")
+        with pytest.raises(RuntimeError, match=failure.__name__):
+            await asyncio.wait_for(thread.run(fail), 20)
+        try:
+            return await asyncio.wait_for(thread.run(lambda: 7), 20)
+        finally:
+            thread.stop()
+
+    assert asyncio.run(run()) == 7
+
+
+def test_a_collector_that_has_ended_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> tuple[bool, bool]:
+        batcher = Batcher(FakeOrderer(), Batching(seconds=0.1), Meters())
+        batcher.start()
+        before = batcher.alive
+        monkeypatch.setattr(batcher, "_do", lambda *_: 1 // 0)
+        with pytest.raises(TooSlow):
+            await batcher.run(steps(lambda: 7), 1.0)
+        after = batcher.alive
+        await batcher.close()
+        return before, after
+
+    assert asyncio.run(run()) == (True, False)
 
 
 def test_clients_that_come_back_at_once_join_the_next_call() -> None:

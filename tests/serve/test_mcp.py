@@ -74,32 +74,94 @@ def test_an_agent_starts_the_command_and_uses_all_three_tools(folder: Path, orde
 def test_the_schema_tells_what_a_tool_may_be_given(orderer: Orderer) -> None:
     server = make_mcp_server(orderer, Limits(sentences=12, characters=300))
     order, _, exercise = talk(server, lambda client: client.list_tools()).tools
-    given = order.input_schema["properties"]["sentences"]
+    given = order.input_schema["properties"]["sentences"]["anyOf"][0]
     assert (given["minItems"], given["maxItems"], given["items"]["maxLength"]) == (1, 12, 300)
-    assert order.input_schema["required"] == ["sentences"]
-    assert exercise.input_schema["properties"]["sentences"]["minItems"] == 3
+    assert list(order.input_schema["properties"]) == ["sentences", "text", "keep_if_unsure", "sources"]
+    assert exercise.input_schema["properties"]["sentences"]["anyOf"][0]["minItems"] == 3
     assert {"order", "confidence", "kept"} <= set(order.output_schema["properties"])
     assert order.annotations.read_only_hint and order.description
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments"),
+    ("tool", "arguments", "error"),
     [
-        ("order_sentences", {"sentences": []}),
-        ("order_sentences", {"sentences": ["a"] * 13}),
-        ("order_sentences", {"sentences": ["x" * 301, "y"]}),
-        ("order_sentences", {"sentences": ["a", "  "]}),
-        ("order_sentences", {"sentences": STORY, "keep_if_unsure": 2}),
-        ("order_sentences", {"sentences": STORY, "sources": ["a"]}),
-        ("order_sentences", {"text": "a"}),
-        ("score_coherence", {"sentences": [1, 2]}),
-        ("make_exercise", {"sentences": STORY[:2]}),
-        ("make_exercise", {"sentences": STORY, "seed": -1}),
+        ("order_sentences", {}, "sentences: they are missing. Give 'sentences', a list, or 'text'."),
+        ("order_sentences", {"sentences": []}, "sentences: it has too few entries. Give at least 1."),
+        ("order_sentences", {"sentences": ["a"] * 13}, "sentences: it has too many entries. Give at most 12."),
+        ("order_sentences", {"sentences": ["x" * 301]}, "sentences[0]: it is too long. Give at most 300 characters."),
+        ("order_sentences", {"sentences": ["a", "  "]}, "sentences[1]: it is blank. Leave it out or give it words."),
+        (
+            "order_sentences",
+            {"sentences": "a. b."},
+            "sentences: it is text. Give a list of sentences, or running text as 'text'.",
+        ),
+        (
+            "order_sentences",
+            {"sentences": STORY, "text": "a"},
+            "sentences: they came together with 'text'. Give one of the two.",
+        ),
+        (
+            "order_sentences",
+            {"sentences": STORY, "keep_if_unsure": "autoo"},
+            "keep_if_unsure: it is an unknown word. Give a number from 0 to 1, or 'auto'.",
+        ),
+        (
+            "order_sentences",
+            {"sentences": STORY, "sources": ["a"]},
+            "sources: 1 given for a document of 4 sentences. Give one for each sentence.",
+        ),
+        ("order_sentences", {"sentnces": STORY}, "sentnces: there is no such argument. Did you mean 'sentences'?"),
+        ("score_coherence", {"sentences": [1, 2]}, "sentences[0]: it is a number. Give text."),
+        ("make_exercise", {"sentences": STORY[:2]}, "sentences: it has too few entries. Give at least 3."),
+        (
+            "make_exercise",
+            {"sentences": STORY, "seed": -1},
+            "seed: it is too small. Give a whole number from 0 to 2147483648.",
+        ),
+        (
+            "sort",
+            {},
+            "sort: there is no such tool. Known are: order_sentences, score_coherence, make_exercise.",
+        ),
     ],
 )
-def test_what_is_not_allowed_is_an_error_of_the_call(orderer: Orderer, tool: str, arguments: dict[str, Any]) -> None:
+def test_what_is_not_allowed_is_one_line_that_says_what_to_do(
+    orderer: Orderer, tool: str, arguments: dict[str, Any], error: str
+) -> None:
     answer = call(make_mcp_server(orderer, Limits(sentences=12, characters=300)), tool, **arguments)
-    assert answer.is_error and answer.structured_content is None and "Traceback" not in answer.content[0].text
+    assert answer.is_error and answer.structured_content is None and answer.content[0].text == error
+
+
+def test_tools_take_running_text_too(orderer: Orderer) -> None:
+    server = make_mcp_server(orderer)
+    for tool in ("order_sentences", "score_coherence", "make_exercise"):
+        listed = call(server, tool, sentences=STORY)
+        assert call(server, tool, text=" ".join(STORY)).structured_content == listed.structured_content
+
+
+def test_the_models_own_threshold_can_be_asked_for(orderer: Orderer) -> None:
+    found = call(make_mcp_server(orderer), "order_sentences", sentences=STORY[::-1], keep_if_unsure="auto")
+    assert found.structured_content["kept"] == orderer.order(STORY[::-1], keep_if_unsure="auto").kept
+
+
+def test_a_panic_of_the_model_ends_the_call_and_not_the_server(
+    orderer: Orderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Panic(BaseException):
+        """As a failure in a library written in Rust appears in Python."""
+
+    def panic(_: object) -> list[int]:
+        raise Panic("secret")
+
+    async def work(client: Client) -> tuple[Any, Any]:
+        with monkeypatch.context() as patch:
+            patch.setattr(orderer, "pieces", panic)
+            failed = await client.call_tool("order_sentences", {"sentences": STORY})
+        return failed, await client.call_tool("order_sentences", {"sentences": STORY})
+
+    failed, found = talk(make_mcp_server(orderer), work)
+    assert failed.content[0].text == "order_sentences: the server failed. Its log says more."
+    assert not found.is_error
 
 
 def test_what_would_cost_too_much_is_refused_in_one_line(orderer: Orderer) -> None:

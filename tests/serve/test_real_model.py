@@ -93,10 +93,10 @@ def test_what_is_known_beforehand_holds(
     ("known", "said"),
     [
         ({"before": [[0, 1], [1, 0]]}, "cycle"),
-        ({"before": [[0, 9]]}, "there are 4 sentences"),
+        ({"before": [[0, 9]]}, "out of range"),
         ({"before": [[0, 1, 2]]}, "before[0]"),
         ({"before": "0,1"}, "before"),
-        ({"fixed": [[0, 1], [0, 2]]}, "Keep one"),
+        ({"fixed": [[0, 1], [0, 2]]}, "Drop one"),
         ({"sources": ["a"]}, "1 given for a document of 4 sentences"),
     ],
 )

@@ -9,6 +9,7 @@ from unshuffle.errors import ConfigError
 from unshuffle.serve import schemas
 from unshuffle.serve.app import make_app
 from unshuffle.serve.settings import Limits, Settings
+from unshuffle.serve.worker import ModelThread
 
 SHUFFLED = ["Last 3.", "First 1.", "Then 2."]
 
@@ -110,6 +111,25 @@ def test_a_failure_of_the_model_is_one_line_and_no_trace(client: TestClient, mod
     assert answer.json()["request"] == answer.headers["x-request-id"]
 
 
+def test_a_panic_of_the_tokenizer_is_one_line_and_no_trace(client: TestClient, model: FakeOrderer) -> None:
+    class Panic(BaseException):
+        """As a failure in a library written in Rust appears in Python."""
+
+    def broken(_: object) -> None:
+        raise Panic("secret text of the user")
+
+    model.pieces = broken  # type: ignore[assignment, method-assign]
+    answer = client.post("/v1/order", json={"sentences": SHUFFLED})
+    assert answer.status_code == 500 and set(answer.json()) == {"error", "request"}
+    assert "secret" not in answer.text
+
+
+def test_a_service_whose_thread_has_ended_is_not_healthy(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ModelThread, "alive", False)
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()) == (503, {"status": "failed"})
+
+
 def test_an_order_may_be_asked_of_a_further_model_and_of_no_other() -> None:
     with TestClient(make_app(FakeOrderer(), Settings(), [Reversed()]), base_url="http://localhost") as client:
         names = [model["name"] for model in client.get("/v1/models").json()["models"]]
@@ -170,7 +190,7 @@ def test_what_is_no_json_is_shown_where(client: TestClient) -> None:
 
 def test_a_wrong_method_or_address_is_told_the_right_one(client: TestClient) -> None:
     answer = client.get("/v1/order")
-    assert (answer.status_code, answer.json()["error"]) == (405, "method: this address does not take it. Use POST.")
+    assert (answer.status_code, answer.json()["error"]) == (405, "method: it is not allowed at this address. Use POST.")
     assert client.post("/healthz").json()["error"].endswith("Use GET.")
     assert "GET /openapi.json" in client.get("/v1/nothing").json()["error"]
 

@@ -4,6 +4,9 @@ import errno
 import multiprocessing
 import os
 import resource
+import stat
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -111,3 +114,89 @@ def test_seeds_differ_by_use_and_never_by_run() -> None:
     assert derived(1, "a", 2) == derived(1, "a", 2) == 7442858050933122875
     assert len({derived(seed, name, step) for seed in (1, 2) for name in "ab" for step in range(50)}) == 200
     assert all(0 <= derived(seed) < 2**63 for seed in range(100))
+
+
+@pytest.fixture
+def narrow_umask() -> Iterator[None]:
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+def permissions(file: Path) -> int:
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+@pytest.mark.usefixtures("narrow_umask")
+def test_a_new_file_follows_the_umask_and_an_old_one_keeps_its_mode(tmp_path: Path) -> None:
+    write_text(tmp_path / "new.txt", "x")
+    assert permissions(tmp_path / "new.txt") == 0o600
+    for mode in (0o640, 0o664, 0o444):
+        (tmp_path / "new.txt").chmod(mode)
+        write_text(tmp_path / "new.txt", str(mode))
+        assert permissions(tmp_path / "new.txt") == mode and (tmp_path / "new.txt").read_text() == str(mode)
+
+
+def test_weights_can_be_read_by_whom_other_new_files_can(tmp_path: Path) -> None:
+    write_text(tmp_path / "config.json", "{}")
+    write_tensors(tmp_path / "model.safetensors", {"x": torch.zeros(2)})
+    assert permissions(tmp_path / "model.safetensors") == permissions(tmp_path / "config.json")
+
+
+def test_what_replaces_a_private_file_is_private_while_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("old")
+    (tmp_path / "a.txt").chmod(0o600)
+    seen: list[int] = []
+
+    def write(temporary: Path) -> None:
+        seen.append(permissions(temporary))
+        temporary.write_text("new")
+
+    write_whole(tmp_path / "a.txt", write)
+    assert seen == [0o600] and (tmp_path / "a.txt").read_text() == "new"
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "real.txt").write_text("old")
+    (tmp_path / "link").symlink_to("deep/real.txt")
+    (tmp_path / "dangling").symlink_to("deep/new.txt")
+    (tmp_path / "round").symlink_to("round")
+    write_text(tmp_path / "link", "new")
+    write_text(tmp_path / "dangling", "made")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "deep" / "real.txt").read_text() == "new"
+    assert (tmp_path / "dangling").is_symlink() and (tmp_path / "deep" / "new.txt").read_text() == "made"
+    with pytest.raises(ConfigError, match="round: it could not be written") as error:
+        write_text(tmp_path / "round", "x")
+    one_line(error)
+    assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["new.txt", "real.txt"]
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path, linked: bool) -> None:
+    pipe = path = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    if linked:
+        path = tmp_path / "link"
+        path.symlink_to("pipe")
+    got: list[str] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
+    reader.start()
+    write_text(path, "through")
+    reader.join(10)
+    assert got == ["through"] and stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_an_open_pipe_can_be_named_by_its_handle(tmp_path: Path) -> None:
+    """As the shell names one in `--out >(sort)`."""
+    reading, writing = os.pipe()
+    write_text(Path(f"/dev/fd/{writing}"), "through")
+    os.close(writing)
+    with os.fdopen(reading) as reader:
+        assert reader.read() == "through"
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="it could not be written") as error:
+        write_text(tmp_path, "x")
+    one_line(error)

@@ -14,7 +14,7 @@ from unshuffle.decode.contracts import Gold
 from unshuffle.errors import DataError
 from unshuffle.graph.batch import collate
 from unshuffle.result import SLIGHTLY, Coherence, Move, Transition
-from unshuffle.system.coherence import ALL_MOVES
+from unshuffle.system.coherence import ALL_MOVES, _moves
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import system_names
 from unshuffle.text.document import Document
@@ -68,12 +68,21 @@ def test_figures_follow_their_definitions(orderer: Orderer) -> None:
         assert move.gain == pytest.approx(gains[move.sentence, move.to], abs=1e-4)
 
 
-def test_transitions_are_chances_and_the_last_compares_with_a_swap(orderer: Orderer) -> None:
+def test_transitions_are_chances_and_the_last_compares_with_other_positions(orderer: Orderer) -> None:
     found = orderer.coherence(STORY)
     assert [(step.first, step.second) for step in found.transitions] == [(0, 1), (1, 2), (2, 3)]
     assert math.prod(step.score for step in found.transitions[:-1]) >= found.probability
-    odds = _log_probability(orderer, (0, 1, 2, 3)) - _log_probability(orderer, (0, 1, 3, 2))
-    assert found.transitions[-1].score == pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-4)
+    positions = [(0, 1, 2, 3), (0, 1, 3, 2), (0, 3, 1, 2), (3, 0, 1, 2)]
+    likely = [math.exp(_log_probability(orderer, order)) for order in positions]
+    assert found.transitions[-1].score == pytest.approx(likely[0] / sum(likely), abs=1e-4)
+    assert found.transitions[-1].score != pytest.approx(found.transitions[-2].score, abs=1e-4)
+
+
+def test_a_long_text_has_each_swap_of_neighbours_once() -> None:
+    choices = np.random.default_rng(1).normal(size=30)
+    moves = list(_moves(30, choices))
+    assert len({(min(move), max(move), abs(move[0] - move[1]) == 1 or move) for move in moves}) == len(moves)
+    assert all(one != to for one, to in moves)
 
 
 def test_a_verdict_is_never_sure_of_an_order_that_a_move_would_improve() -> None:
@@ -140,10 +149,10 @@ def _log_probability(orderer: Orderer, order: tuple[int, ...]) -> float:
 
 
 def test_words_and_weak_steps_are_part_of_the_answer() -> None:
-    transitions = (Transition(0, 1, 0.3), Transition(1, 2, 0.4), Transition(2, 3, 0.45))
+    transitions = (Transition(0, 1, 0.3), Transition(1, 2, 0.4), Transition(2, 3, 0.24))
     moves = (Move(2, 0, 2.5), Move(1, 3, 1.0))
     found = Coherence(0.1, -2.3, 80.0, transitions, moves).to_json()
-    # Of three, two and one that could have come: a third, a half, and for the last a half again.
+    # Of three and two that could have come: a third, a half; for the last a quarter, of four positions.
     assert [step["weak"] for step in found["transitions"]] == [True, True, True]
     assert [move["words"] for move in found["moves"]] == ["clearly better", "slightly better"]
     assert found["verdict"] == "some steps seem out of place"

@@ -15,9 +15,11 @@ from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import collate
 from unshuffle.judge.contracts import Trust
+from unshuffle.judge.refinement import Refinement
 from unshuffle.rank.constraints import Constraints
-from unshuffle.result import Ordering
+from unshuffle.result import Ordering, Spend
 from unshuffle.system.config import SystemConfig
+from unshuffle.system.judging import reranked
 from unshuffle.system.orderer import Orderer
 from unshuffle.system.rows import load_row
 from unshuffle.text.document import Document
@@ -81,12 +83,71 @@ def test_a_judge_that_knows_puts_everything_right_and_says_what_changed(orderer:
     assert asked == judge.asked
 
 
+def test_what_is_left_as_it_was_is_not_turned(orderer: Orderer) -> None:
+    document = shuffled(DOCUMENTS[0], 1)
+    found = orderer.order(document, judge=Told(DOCUMENTS), keep_if_unsure=1.0)
+    assert found.kept and found.judged is not None and found.judged.questions and not found.judged.turned
+
+
 def test_without_questions_or_judge_nothing_changes(orderer: Orderer) -> None:
     alone = orderer.order(DOCUMENTS[0])
     assert alone == orderer.order(DOCUMENTS[0], judge=Told(DOCUMENTS), questions=0)
     assert "judged" not in alone.to_json()
     with pytest.raises(ConfigError, match="questions is -1"):
         orderer.order(DOCUMENTS[0], questions=-1)
+
+
+class Even(Told):
+    """Has no opinion."""
+
+    trust = Trust(reliability=0.9, model_weight=0.5, sure=1.0)
+
+    def answers(self, sentences: Sequence[str], pairs: Sequence[tuple[int, int]]) -> list[float]:
+        self.asked += len(pairs)
+        return [0.5] * len(pairs)
+
+
+def test_a_judge_that_says_nothing_leaves_the_model_s_own_result(orderer: Orderer) -> None:
+    judge = Even(DOCUMENTS)
+    found = list(orderer.order_many(DOCUMENTS, judge=judge))
+    assert judge.asked
+    for alone, one in zip(orderer.order_many(DOCUMENTS), found, strict=True):
+        assert one.judged is not None and not one.judged.turned and one.judged.questions
+        assert replace(one, judged=None) == alone
+
+
+def test_what_ranking_by_pairs_turns_is_not_put_down_to_the_answers(orderer: Orderer) -> None:
+    item = orderer.model.preparer.item(DOCUMENTS[0])
+    size = len(DOCUMENTS[0].sentences)
+    own = tuple(range(size))
+    chance = np.full((size, size), 0.5) + 0.3 * (np.triu(np.ones((size, size)), 1) - np.tril(np.ones((size, size)), -1))
+    chance[0, 1], chance[1, 0] = 0.4, 0.6  # the pairs want 1 before 0, the model's own order has 0 first
+    said = np.full((size, size), 0.5)
+    said[size - 2, size - 1], said[size - 1, size - 2] = 0.1, 0.9
+    refinement = Refinement(
+        order=(1, 0, *own[2:-2], size - 1, size - 2),
+        unanswered=(1, 0, *own[2:]),
+        copies=np.arange(size),
+        chance=chance,
+        answered=said,
+        questions=(),
+        spend=Spend(),
+        failed="",
+    )
+    found = reranked(replace(orderer.order(DOCUMENTS[0]), order=own), item, refinement).judged
+    assert size >= 4 and found is not None and found.turned == ((size - 1, size - 2),)
+    said[1, 0], said[0, 1] = 0.9, 0.1  # where the judge says so itself, it is its doing
+    found = reranked(replace(orderer.order(DOCUMENTS[0]), order=own), item, refinement).judged
+    assert found is not None and found.turned == ((1, 0), (size - 1, size - 2))
+
+
+def test_equal_sentences_that_change_places_are_not_turned(orderer: Orderer) -> None:
+    sentences = [*DOCUMENTS[0].sentences[:2], *DOCUMENTS[0].sentences[:2], DOCUMENTS[0].sentences[2]]
+    found = orderer.order(sentences, judge=Told(DOCUMENTS), questions=9)
+    assert found.judged is not None
+    places, was = np.argsort(found.order), np.argsort(found.judged.unjudged)
+    assert found.judged.unjudged == orderer.order(sentences).order
+    assert all(places[one] < places[other] and was[one] > was[other] for one, other in found.judged.turned)
 
 
 def test_shuffling_the_input_shuffles_the_judged_order_alike(orderer: Orderer) -> None:

@@ -278,3 +278,15 @@ def test_200_sentences_have_log_probabilities(orderer: Orderer) -> None:
     assert all(-2_000 < one.log_probability < -1 for one in found.n_best)
     assert json.loads(json.dumps(found.to_json()))["log_probability"] == found.log_probability
     assert -5_000 < orderer.coherence(LONG[:200]).log_probability < -1
+
+
+def test_pairs_that_constraints_decide_are_certain(orderer: Orderer) -> None:
+    sentences = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
+    fixed = orderer.order(sentences, constraints=Constraints(fixed=[(0, 0), (1, 1), (2, 2)]))
+    assert fixed.confidence == 1.0 and all(pair.probability == 1.0 for pair in fixed.pairs)
+    first = orderer.order(sentences, constraints=Constraints(fixed=[(0, 0)]))
+    assert [pair.probability for pair in first.pairs[:2]] == [1.0, 1.0] and 0 < first.pairs[2].probability < 1
+    assert (
+        orderer.order(["x y", "a b", "x y"], constraints=Constraints()).order
+        == orderer.order(["x y", "a b", "x y"]).order
+    )

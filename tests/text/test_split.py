@@ -21,6 +21,8 @@ WHOLE = [
     'She asked, "Are you well?" and left.',
     "He waited ... and waited… and slept.",
     "We read https://example.org/a.b?c=d. it said nothing",
+    "See Figs. 3 and 4, Fig. S1 and Eq. A.1 for more.",
+    "St. John met Rev. Hill, Gov. A. Smith, Rep. Lee and Col. Fox on Mt. Everest.",
     "The shop on No. 5, vol. 2, pp. 3 is shut.",
     "Yahoo! is a name.",
     "1. Open the box.",
@@ -50,6 +52,10 @@ SEVERAL = [
     ["He slept…", "Then he woke."],
     ["She is a Ph.D.", "This helps."],
     ["¿Qué pasa?", "¡Nada!"],
+    ["She picked a ripe fig.", "It was sweet.", "Mia ate two figs.", "Bob had none."],
+    ["He lives on Main St.", "The house is old."],
+    ["Call me, hon.", "I miss you."],
+    ["He did one more rep.", "Then he rested."],
 ]
 
 
@@ -120,7 +126,7 @@ def ends_by_the_whole_sentence(sentence: str, shown: str, following: str, *, cas
     opener = following.rstrip(",;:!?'\"”’").lower() in split.OPENERS
     if abbreviation in split.NEVER_LAST:
         return False
-    if abbreviation in split.BEFORE_NUMBER and following[:1].isdigit():
+    if abbreviation in split.BEFORE_NUMBER and split._NUMBER.match(following):
         return False
     if abbreviation in split.OFTEN_LAST:
         return cased and not shown.startswith(("(", "[")) and not following[:1].isdigit()

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -18,12 +19,13 @@ from tests.fixtures.systems import tiny_config, tiny_model
 from unshuffle.decode.contracts import Gold
 from unshuffle.graph.batch import Batch
 from unshuffle.graph.prepare import Item
+from unshuffle.layers.products import Product
 from unshuffle.system.orderer import Orderer
 from unshuffle.training import loop
 from unshuffle.training.checkpoint import Checkpoint
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.loop import Drawn, Progress, draw, train
-from unshuffle.training.optimizers import Adadelta, rate
+from unshuffle.training.optimizers import Adadelta, build_optimizer, rate
 from unshuffle.training.ordering import OrderingStage
 from unshuffle.training.run import new_model
 
@@ -182,3 +184,17 @@ def test_the_rate_rises_and_then_falls_to_nothing() -> None:
     assert rates[:3] == [0.5, 1.0, 1.0] and rates == sorted(rates[:2]) + sorted(rates[2:], reverse=True)
     assert rates[-1] == pytest.approx(1 / 8) and rate(warm, 10, 10) == 0
     assert {rate(CONFIG, step, 10) for step in range(10)} == {1.0}
+
+
+@pytest.mark.parametrize("kind", ["adadelta", "adam", "adamw"])
+def test_weights_laid_out_for_validation_follow_every_step(kind: Literal["adadelta", "adam", "adamw"]) -> None:
+    weight = nn.Parameter(torch.randn(512, 512, generator=torch.Generator().manual_seed(1)))
+    layer, product, rows = nn.ParameterList([weight]), Product(), torch.ones(3, 512)
+    optimizer = build_optimizer(layer, TrainingConfig(optimizer=kind, learning_rate=0.1))
+    for _ in range(2):
+        with torch.no_grad():
+            torch.testing.assert_close(product(rows, weight), rows @ weight.T, atol=1e-4, rtol=1e-4)
+        weight.grad = torch.ones_like(weight)
+        optimizer.step()
+    with torch.no_grad():
+        torch.testing.assert_close(product(rows, weight), rows @ weight.T, atol=1e-4, rtol=1e-4)

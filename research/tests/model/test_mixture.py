@@ -55,6 +55,18 @@ def recipe(*mixtures: MixtureConfig) -> Recipe:
     return Recipe("tiny", tuple(Pass(system, TrainingConfig(), each) for each in mixtures))
 
 
+def test_thinned_texts_keep_their_order(data: Path) -> None:
+    whole = {id: sentences for texts in (SHORT, LONG) for id, sentences in texts.items()}
+    found = training_documents(replace(mixture(documents=200), thinned=0.5), data, seed=1)
+    shorter = [document for document in found if str(document.id) in whole and len(document.sentences) == 3]
+    assert 40 < len(shorter) < 110  # of some 150 short texts
+    for document in found:
+        true = whole[str(document.id).partition("@")[0]]
+        places = [true.index(sentence) for sentence in document.sentences]
+        assert places == sorted(places)
+        assert len(places) >= 3
+
+
 def test_sources_have_their_shares_and_long_texts_give_excerpts(data: Path) -> None:
     documents = training_documents(mixture(), data, seed=1)
     kinds = Counter(document.sentences[0].split()[0] for document in documents)

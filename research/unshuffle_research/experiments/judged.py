@@ -96,7 +96,7 @@ def judged_by(name: str, documents: Sequence[Document], seed: int, cache: Path |
 def ordered_usefully(one: Unjudged, judge: Judge, questions: int, trust: Trust) -> tuple[Sequence[int], int]:
     """As `Orderer.order` does for a model that is reranked."""
     found = refine(one.document.sentences, one.chance, judge, questions=questions, trust=trust)
-    return (found.order if found.questions else one.order), len(found.questions)
+    return (found.order if found.told else one.order), len(found.questions)
 
 
 def ordered_by_lot(one: Unjudged, judge: Judge, questions: int, trust: Trust) -> tuple[Sequence[int], int]:

@@ -47,12 +47,16 @@ class Dataset:
     """Whether no document was left out."""
 
     @cached_property
+    def brings_entities(self) -> bool:
+        """Whether its files, as those in the authors' layout do, name entities and roles, so that nothing is parsed."""
+        return all(document.mentions is not None for name in SPLITS for document in getattr(self.splits, name))
+
+    @cached_property
     def comparable(self) -> bool:
         """Whether these are the paper's own documents: the sizes of its splits, and the checksums where known."""
         parts = [getattr(self.splits, name) for name in SPLITS]
-        # Files in the authors' layout bring entities and roles; the same texts without them are not the same data.
-        bring = all(document.mentions is not None for part in parts for document in part)
-        formats: tuple[Format, ...] = ("lower",) if bring else ("jsonl", "vist", "stories", "abstracts")
+        # The same texts without entities and roles are not the same data.
+        formats: tuple[Format, ...] = ("lower",) if self.brings_entities else ("jsonl", "vist", "stories", "abstracts")
         form = self.preset.form_of([len(part) for part in parts], formats)
         if not self.whole or form is None or not form.comparable or not self.preset.published:
             return False
@@ -124,7 +128,8 @@ class Plan:
     @property
     def _all_changes(self) -> list[str]:
         own = [change for change in self.changes if not change.startswith(PRECISION)]
-        return [*self.dataset.preset.changes(load_row(self.system)), *own]
+        row, known = load_row(self.system), self.dataset.brings_entities
+        return [*self.dataset.preset.changes(row, brings_entities=known), *own]
 
     @property
     def precision(self) -> Precision:

@@ -69,7 +69,7 @@ def refined(case: Case, *, told: bool, bias: float = 0.0) -> Refined:
     left = -1
     while undecided.any() and int(undecided.sum()) != left:
         left = int(undecided.sum())
-        logits = case.logits(_turned(torch.where(undecided, 0.5, predicted), case.truth)) + bias
+        logits = case.logits(_turned(case.refiner.settle(predicted, undecided), case.truth)) + bias
         if told:
             yes = torch.where(case.truth, logits[0], logits[1]).sigmoid()
             fresh = yes / (yes + 1 - case.start)
@@ -77,8 +77,9 @@ def refined(case: Case, *, told: bool, bias: float = 0.0) -> Refined:
             fresh = _turned(normalised(logits), case.truth)
         predicted = torch.where(undecided, fresh, predicted)
         undecided = undecided & case.unsure(predicted)
-    settled = torch.where(undecided, 0.5, predicted)
-    return Refined(predicted, _turned(settled, case.truth), _turned(predicted, case.truth))
+    half = case.refiner.settle(predicted, undecided)
+    raw = torch.where(undecided, predicted, half)
+    return Refined(predicted, _turned(half, case.truth), _turned(raw, case.truth))
 
 
 def _turned(probability: Tensor, truth: Tensor) -> Tensor:

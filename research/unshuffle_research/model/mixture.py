@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Gt
+from annotated_types import Ge, Gt, Le
 
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.parts.registry import did_you_mean
@@ -20,6 +20,8 @@ USUAL = 0.9
 """Share of excerpts that are of usual length at most."""
 BEGINNINGS, ENDINGS = 0.4, 0.2
 """Shares of excerpts that open or close a text; the others are from anywhere."""
+LEFT_OUT = 1 / 3
+"""The most of a thinned text's sentences that are left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,8 @@ class MixtureConfig:
     longest: Annotated[int, Ge(2)] = 30
     usual: Annotated[int, Ge(2)] = 12
     """Most excerpts are at most this long."""
+    thinned: Annotated[float, Ge(0), Le(1)] = 0.0
+    """Share of training documents of which some sentences are left out: a text that comes again is not the same."""
     valid_documents: Annotated[int, Ge(1)] = 100
     """Validation documents of each source."""
 
@@ -97,7 +101,7 @@ def _drawn(
         for number in rng.permutation(len(pool)):
             document = pool[number]
             visits = max(1, round(len(document.sentences) / config.usual)) if source.excerpts else 1
-            drawn += [excerpt(document, config, rng) for _ in range(visits)]
+            drawn += [thinned(excerpt(document, config, rng), config, rng) for _ in range(visits)]
             if len(drawn) >= wanted:
                 break
     return drawn[:wanted]
@@ -118,6 +122,17 @@ def excerpt(document: Document, config: MixtureConfig, rng: np.random.Generator)
     start = 0 if where < BEGINNINGS else size - length if where < BEGINNINGS + ENDINGS else middle
     sentences = document.sentences[start : start + length]
     return replace(document, sentences=sentences, mentions=None, id=f"{document.id}@{start}")
+
+
+def thinned(document: Document, config: MixtureConfig, rng: np.random.Generator) -> Document:
+    """The document, or now and then what is left of it without some of its sentences, in the same order."""
+    size = len(document.sentences)
+    most = min(int(size * LEFT_OUT), size - config.shortest)
+    if most < 1 or not config.thinned or rng.random() >= config.thinned:
+        return document
+    gone = set(rng.permutation(size)[: rng.integers(1, most + 1)].tolist())
+    sentences = tuple(text for number, text in enumerate(document.sentences) if number not in gone)
+    return replace(document, sentences=sentences, mentions=None)
 
 
 def held_out(

@@ -18,17 +18,21 @@ class Journal:
     """Read when a part is begun; if there is one, somebody died over the part before."""
 
     file: Path
+    of: tuple[int, int] = (0, 0)
+    """Size and time of the input file, since rows of a changed one are other rows."""
     suspects: set[int] = field(default_factory=set)
     """Rows that were in work when a process ended; they are tried alone."""
     deaths: dict[int, int] = field(default_factory=dict)
     """How often a process ended while this row was alone in work."""
 
     @classmethod
-    def open(cls, file: Path) -> Journal:
+    def open(cls, file: Path, of: tuple[int, int] = (0, 0)) -> Journal:
         """What earlier workers left behind."""
-        journal = cls(file)
+        journal = cls(file, of)
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
             found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            if tuple(found["of"]) != of:
+                return journal
             journal.suspects = {int(row) for row in (*found["suspects"], *found["at"])}
             journal.deaths = {int(row): int(count) for row, count in found["deaths"].items()}
             if len(found["at"]) == 1:
@@ -51,12 +55,19 @@ class Journal:
 
     def begin(self, rows: Sequence[int]) -> None:
         """Say what is in work now; written in place, because half a journal is as good as none."""
+        content = {"of": self.of, "at": list(rows), "suspects": sorted(self.suspects), "deaths": self.deaths}
         with contextlib.suppress(OSError):  # a full disk will be met, and reported, when the answer is written
-            self.file.write_text(
-                json.dumps({"at": list(rows), "suspects": sorted(self.suspects), "deaths": self.deaths}),
-                encoding="utf-8",
-            )
+            self.file.write_text(json.dumps(content), encoding="utf-8")
 
     def close(self) -> None:
         """The part is done."""
         self.file.unlink(missing_ok=True)
+
+
+def forgive(folder: Path) -> None:
+    """Before a run: what was in work when the last one was stopped is tried alone, and blamed for nothing."""
+    for file in folder.glob("*.json"):
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            found = json.loads(file.read_text(encoding="utf-8"))
+            found |= {"at": [], "suspects": [*found["suspects"], *found["at"]]}
+            file.write_text(json.dumps(found), encoding="utf-8")

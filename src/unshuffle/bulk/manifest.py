@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable
+import os
+import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,7 +15,9 @@ from unshuffle.errors import ConfigError
 from unshuffle.integrations.rows import RowSettings
 from unshuffle.storage.files import read_json, write_json
 
-FORMAT = 1
+FORMAT = 2
+PART = re.compile(r".+-[0-9a-f]{32}-[0-9]{9,}", re.DOTALL)
+"""Names of parts; whatever else lies in the folders is not ours to drop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,10 @@ def begin(layout: Layout, settings: RowSettings) -> None:
     file = layout.folder / "run.json"
     mark = {"format": FORMAT, "settings": asdict(settings), "model": _fingerprint(settings.model)}
     if file.is_file():
-        if read_json(file) != mark:
+        found = read_json(file)
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise ConfigError(f"{layout.folder}: it was begun by another version of unshuffle. Give another --out.")
+        if found != mark:
             raise ConfigError(
                 f"{layout.folder}: it was begun with other settings or another model. Give another --out."
             )
@@ -74,12 +81,19 @@ def begin(layout: Layout, settings: RowSettings) -> None:
             litter.unlink(missing_ok=True)
 
 
-def drop_other_parts(layout: Layout, stems: Collection[str], parts: Iterable[Part]) -> None:
-    """Forgets parts of the same files that are no parts of theirs any more: the file is shorter, or cut otherwise."""
-    planned = {part.name for part in parts}
-    for name in ("manifest", "ordered", "errors", "working"):
-        for file in (layout.folder / name).glob("*"):
-            if file.stem not in planned and file.stem.rpartition("-")[0] in stems:
+def drop_other_parts(layout: Layout, parts: Iterable[Part]) -> None:
+    """Forgets parts that nobody will ask for: of files that are gone, shorter or cut otherwise, and unfinished ones.
+
+    Finished parts of other files stay: they may have been given in another call.
+    """
+    sources = {part.name: part.source for part in parts}
+    given = {os.path.realpath(source) for source in set(sources.values())}
+    for folder in ("working", "errors", "ordered", "manifest"):  # the note last, since it tells whose the others are
+        for file in (layout.folder / folder).glob("*"):
+            if file.stem in sources or not PART.fullmatch(file.stem):
+                continue
+            done = _note(layout.done(file.stem))
+            if done is None or not os.path.exists(done.source) or os.path.realpath(done.source) in given:
                 file.unlink(missing_ok=True)
 
 
@@ -87,15 +101,21 @@ def finished(layout: Layout, parts: Iterable[Part]) -> dict[str, Done]:
     """The parts that need not be done again, by name; a changed file's parts are not among them."""
     found: dict[str, Done] = {}
     for part in parts:
-        file = layout.done(part.name)
-        try:
-            done = Done(**json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):  # not there, or damaged: done again
+        done = _note(layout.done(part.name))
+        if done is None:
             continue
         same = (done.size, done.changed, done.rows) == (part.size, part.changed, part.rows)
         if same and layout.ordered(part.name).is_file():
             found[part.name] = done
     return found
+
+
+def _note(file: Path) -> Done | None:
+    """None where it is not there or damaged: such a part is done again."""
+    try:
+        return Done(**json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def _fingerprint(model: str) -> str:

@@ -10,8 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, Unpack, get_args
 
+from unshuffle.bulk.journal import forgive
 from unshuffle.bulk.manifest import Done, Layout, begin, drop_other_parts, finished
-from unshuffle.bulk.parts import cut, find_files, stem_of
+from unshuffle.bulk.parts import cut, find_files
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.integrations.rows import ONE_BEST, RowSettings
 from unshuffle.storage.files import write_json
@@ -75,11 +76,12 @@ def order_files(
     settings = RowSettings(
         model=_absolute(model), parser=parser, options=replace(ONE_BEST, **options), longest=longest, threads=1
     )
-    files = find_files(paths)
     layout = Layout(Path(os.path.abspath(out)))
+    files = find_files(paths, apart=layout.folder)
     begin(layout, settings)
     parts = list(cut(files, rows_per_part))
-    drop_other_parts(layout, {stem_of(file) for file in files}, parts)
+    drop_other_parts(layout, parts)
+    forgive(layout.folder / "working")
     before = finished(layout, parts)
     left = [part for part in parts if part.name not in before]
     done, deaths = list(before.values()), 0

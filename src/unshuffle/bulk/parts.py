@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import hashlib
+import lzma
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from unshuffle.errors import DataError, MissingExtra
-from unshuffle.text.readers.source import PACKED
+from unshuffle.text.readers.source import PACKED, Source
 
 LONGEST_NAME = 150
 """Bytes of a file's name that go into the names of its parts: with what is added no file system's limit is met."""
 LINES, TABLES = (".jsonl", ".ndjson"), (".parquet", ".pq")
 BLOCK = 1 << 20
+Start = tuple[int, int | None, int, int]
+WHOLE: Start = (0, None, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +43,11 @@ class Part:
     """Size and time of the whole file, by which a changed one is noticed."""
 
 
-def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """The files themselves, and those of known endings in folders, each once and in a fixed order."""
+def find_files(paths: Iterable[str | os.PathLike[str]], apart: Path | None = None) -> list[Path]:
+    """The files themselves, and those of known endings in folders, each once and in a fixed order.
+
+    `apart` is a folder whose files are left out, wherever they are named.
+    """
     found: dict[str, Path] = {}
     for path in map(Path, paths):
         if path.is_dir():
@@ -53,13 +61,18 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
         for file in inside:
             if _ending(file) not in LINES + TABLES:
                 raise DataError(f"{file}: bulk ordering reads JSONL and Parquet. Turn it into one of them first.")
-            found.setdefault(os.path.abspath(file), file)
-    return list(found.values())
+            found.setdefault(os.path.realpath(file), file)
+    if apart is None:
+        return list(found.values())
+    kept = [file for real, file in found.items() if not Path(real).is_relative_to(os.path.realpath(apart))]
+    if found and not kept:
+        raise DataError(f"{apart}: all files that are given lie in the folder of the answers. Give another --out.")
+    return kept
 
 
 def stem_of(file: Path) -> str:
     """What the names of a file's parts begin with; the path's hash keeps files of one name in two folders apart."""
-    mark = hashlib.blake2b(os.path.abspath(file).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+    mark = hashlib.blake2b(os.path.abspath(file).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     name = file.name.split(".")[0].encode("utf-8", "surrogateescape")[:LONGEST_NAME].decode("utf-8", "ignore")
     return f"{name or 'file'}-{mark}"
 
@@ -67,11 +80,10 @@ def stem_of(file: Path) -> str:
 def cut(files: Iterable[Path], rows: int) -> Iterator[Part]:
     """Parts of at most `rows` rows; a file that cannot be read is one part, which will report what is wrong."""
     for file in files:
-        try:
+        status, starts = None, [WHOLE]
+        with contextlib.suppress(OSError, DataError):
             status = file.stat()
             starts = list(_table_starts(file, rows) if _ending(file) in TABLES else _line_starts(file, rows))
-        except (OSError, DataError):
-            status, starts = None, [(0, None, 0, 0)]
         for first, count, offset, skip in starts:
             yield Part(
                 source=os.path.abspath(file),
@@ -85,12 +97,9 @@ def cut(files: Iterable[Path], rows: int) -> Iterator[Part]:
             )
 
 
-Start = tuple[int, int | None, int, int]
-
-
 def _line_starts(file: Path, rows: int) -> Iterator[Start]:
-    if file.suffix.lower() in PACKED:  # there is no way into the middle of a packed file
-        yield 0, None, 0, 0
+    if _is_packed(file):  # there is no way into the middle of a packed file
+        yield WHOLE
         return
     lines = start = line_of_start = position = 0
     with file.open("rb") as content:
@@ -112,8 +121,8 @@ def _table_starts(file: Path, rows: int) -> Iterator[Start]:
         from pyarrow import parquet
     except ImportError:
         raise MissingExtra("Parquet", "parquet") from None
-    if file.suffix.lower() in PACKED:
-        yield 0, None, 0, 0
+    if _is_packed(file):
+        yield WHOLE
         return
     try:
         described = parquet.ParquetFile(file).metadata
@@ -127,6 +136,12 @@ def _table_starts(file: Path, rows: int) -> Iterator[Start]:
         first += count
     if not first:
         yield 0, 0, 0, 0
+
+
+def _is_packed(file: Path) -> bool:
+    """By the first bytes, as it will be read, and not by its name."""
+    with Source(file.name, file).bytes() as content:
+        return isinstance(content, gzip.GzipFile | lzma.LZMAFile)
 
 
 def _ending(file: Path) -> str:

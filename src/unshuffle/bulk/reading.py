@@ -105,7 +105,6 @@ def _shown(id: object, default: str) -> str:
 
 def _tables(part: Part, most: int) -> Iterator[Rows]:
     file = Path(part.source)
-    packed = file.suffix.lower() in PACKED
     try:
         with Source(file.name, file).bytes() as content:
             # Parquet has its table of contents at the end, so a packed one is unpacked whole.
@@ -114,7 +113,7 @@ def _tables(part: Part, most: int) -> Iterator[Rows]:
             )
             opened = parquet.ParquetFile(source)
             _check(file.name, opened.schema_arrow)
-            groups = None if packed or part.rows is None or not opened.num_row_groups else [part.offset]
+            groups = None if part.rows is None or not opened.num_row_groups else [part.offset]
             yield from _batches(opened, part, groups, most)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
@@ -122,7 +121,9 @@ def _tables(part: Part, most: int) -> Iterator[Rows]:
 
 
 def _check(name: str, schema: Any) -> None:
-    if schema.names.count("sentences") != 1:
+    if schema.names.count("sentences") > 1:
+        raise DataError(f"{name}: it has more than one column 'sentences'. Rename all but one.")
+    if "sentences" not in schema.names:
         there = ", ".join(schema.names[:8])
         raise DataError(f"{name}: column 'sentences' is missing (there are: {there}). Rename the column.")
 
@@ -157,6 +158,7 @@ def _table_rows(file: Path, table: Any, first: int) -> Rows:
             rows.append(DocumentRow(number, _shown(id, default), error=str(error)))
         except UnicodeDecodeError:
             rows.append(DocumentRow(number, default, error=f"{where}: its text is not UTF-8. Write the file again."))
-    others = [position for position, name in enumerate(table.column_names) if name not in ("sentences", "id")]
+    used = ("sentences",) if ids is None else ("sentences", "id")  # of two ids neither is meant, and both are kept
+    others = [position for position, name in enumerate(table.column_names) if name not in used]
     kept = table.select(others)
     return Rows(tuple(rows), kept.rename_columns(renamed(kept.column_names, (*OWN, *ANSWER.names))))

@@ -15,7 +15,7 @@ from unshuffle.bulk.journal import Journal
 from unshuffle.bulk.manifest import Done, Layout
 from unshuffle.bulk.parts import Part
 from unshuffle.bulk.reading import DocumentRow, Rows, read_part
-from unshuffle.errors import DataError
+from unshuffle.errors import DataError, UnshuffleError
 from unshuffle.integrations.columns import ANSWER, answer_columns
 from unshuffle.integrations.rows import Outcome, RowOrderer, RowSettings
 from unshuffle.storage.files import write_json, write_whole
@@ -36,12 +36,24 @@ class PartWorker:
 
     def __call__(self, part: Part) -> Done:
         """Both tables are written whole, then the note that the part is done; doing it twice does no harm."""
+        try:
+            return self._do(part)
+        except (UnshuffleError, MemoryError):  # for want of memory the process ends, and the part is tried again
+            raise
+        except Exception as error:  # a part that fails so would fail again
+            reason = (str(error).splitlines() or [""])[0][:200]
+            raise DataError(
+                f"{part.source}: it could not be ordered ({type(error).__name__}: {reason}). "
+                "Look at the file, or leave it out; what is finished is kept."
+            ) from error
+
+    def _do(self, part: Part) -> Done:
         started = time.monotonic()
         self._rows.orderer  # noqa: B018  before any file is touched
         layout = self._layout
         journal_file = layout.journal(part.name)
         journal_file.parent.mkdir(parents=True, exist_ok=True)
-        journal = Journal.open(journal_file)
+        journal = Journal.open(journal_file, (part.size, part.changed))
         tables = _Tables(part)
 
         def write(answers: Path, errors: Path) -> None:

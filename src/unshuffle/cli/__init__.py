@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import typer
 
@@ -58,11 +59,21 @@ def _usage(error: Exception) -> str:
     """One line; empty where no command was named, because then the help has been shown."""
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     line = " ".join(message.split())
+    if line.startswith("Got unexpected extra argument"):
+        line = f"{line}.{_one_file(getattr(error, 'ctx', None))}"
     ending = "" if line.endswith((".", "?")) else "."
     context, command = getattr(error, "ctx", None), ""
     while context is not None and context.parent is not None:  # the outermost is `unshuffle` itself
         context, command = context.parent, f" {context.info_name}{command}"
     return f"unshuffle: {line}{ending} See unshuffle{command} --help." if line else ""
+
+
+def _one_file(context: Any) -> str:
+    """What to do with several files, where the command takes one."""
+    if context is None or all(parameter.name != "file" for parameter in context.command.params):
+        return ""
+    many = ", or order-files for many" if context.info_name == "order" else ""
+    return f" Give one file at a time{many}."
 
 
 def _leave(message: str, code: int) -> None:

@@ -54,3 +54,5 @@ def order_files(
         f"{found.ordered} ordered, {found.bad} bad, {found.files} files; "
         f"{found.resumed} of {found.parts} parts were done before."
     )
+    if found.broken:
+        raise typer.Exit(1)

@@ -50,6 +50,8 @@ OWN = {
     for name, value in panel.items()
 }
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+LABORATORY = ("experiment", "prepare", "recipe", "domains", "held-out", "pack")
+"""Commands that come with the laboratory, which only a checkout has."""
 EXAMPLES: dict[str, tuple[str, str]] = {
     "order": (
         "unshuffle order notes.txt",
@@ -157,6 +159,8 @@ class Commands(TyperGroup):
         """A command by its name."""
         if cmd_name not in self.commands:
             self._search()
+        if cmd_name in LABORATORY and cmd_name not in self.commands:
+            raise ConfigError(f"{cmd_name}: this command needs the laboratory. In a checkout: make setup.")
         return self.commands.get(cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -49,9 +49,13 @@ def compare(
     documents = _documents(file, input)
     from unshuffle.evaluation.compare import compare as compared
     from unshuffle.evaluation.compare import write_comparison
+    from unshuffle.evaluation.predict import orderable
 
     both = [_predictions(name, documents, shuffles, seed, beam, device) for name in (first, second)]
-    found = compared(both[0], both[1], _names(first, second))
+    found = compared(orderable(both[0]), orderable(both[1]), _names(first, second))
+    left_out = len(both[0]) // found.shuffles - found.documents
+    if left_out:
+        typer.echo(f"unshuffle: left out, because they have one sentence: {left_out} of the documents.", err=True)
     _write(found, form)
     if plot is not None:
         write_comparison(found, plot)

@@ -17,11 +17,16 @@ from unshuffle.cli.options import (
     PrecisionChoice,
     PrecisionName,
     in_folder,
+    refuse_idle,
 )
 from unshuffle.errors import ConfigError, DataError
 
+IDLE = ("file", "model", "orders", "shuffles", "seed", "beam", "parser", "device", "precision", "input")
+"""What only counts where a model is run."""
+
 
 def evaluate(
+    context: typer.Context,
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Documents in their true order.")] = None,
     model: ModelName = "default",
     predictions: Annotated[Path | None, typer.Option(help="Score these predictions; no model is run.")] = None,
@@ -46,11 +51,15 @@ def evaluate(
     from unshuffle.cli.terminal import counted, write_figures
     from unshuffle.text.readers.read import read_documents
 
+    if predictions is not None:
+        refuse_idle(context, IDLE, "no model is run with --predictions. Give one of the two.")
     documents = None
     if file is not None:
         documents = list(read_documents(file, str(input) if input else None))
         if not documents:
             raise DataError(f"{file}: there are no documents in it. Give at least one.")
+        if all(len(document.sentences) < 2 for document in documents):
+            raise DataError(f"{file}: its documents have one sentence each, and nothing to order. Give longer ones.")
     if predictions is None and documents is None:
         raise ConfigError("evaluate: there is nothing to score. Name a file of documents, or --predictions.")
     if predictions is not None and not predictions.is_file():

@@ -76,10 +76,12 @@ def exercise(
     with spinner("Making exercises"):
         made = [make_exercises(orderer, one.sentences, options) for one in documents]
     booklet = Booklet(tuple(sheet for sheets in made for sheet in sheets), title, key=key is None)
-    write_bytes(written(booklet, format), out)
+    files = [(written(booklet, format), out)]
     if key is not None:
         answers = Booklet(booklet.exercises, title, sheets=False)
-        write_bytes(written(answers, SUFFIXES.get(key.suffix.lower(), format)), key)
+        files.append((written(answers, SUFFIXES.get(key.suffix.lower(), format)), key))
+    for content, target in files:  # all of them are made before the first is written: no sheets without their key
+        write_bytes(content, target)
     reading.tell()
     shown = format == "text" and out is None and key is None
     for (first, *_), document in zip(made, documents, strict=True):
@@ -99,6 +101,8 @@ def _format(form: Format | None, out: Path | None, key: Path | None) -> Format:
         raise ConfigError(f"--format {format}: a terminal cannot show it. Add --out FILE.{format}.")
     if format in QUESTIONS and key is not None:
         raise ConfigError(f"--key: {format} has question and answer together. Leave --key out.")
+    if out is not None and key is not None and out.resolve() == key.resolve():
+        raise ConfigError(f"--key {key}: --out writes to that file too. Choose another for one of the two.")
     return format
 
 
@@ -120,5 +124,8 @@ def _remarks(made: Exercise, sentences: tuple[str, ...], *, mend: bool, accept: 
     texts = tuple(sentences[position] for position in best.sentences)
     effect = "Then the order is clear" if best.solves else f"Then the right order leads by {best.margin:.2f} of 1"
     remarks.append(f"{in_words(best.change, best.sentences, texts, done=False)}. {effect}.")
-    remarks.append("If you are sure of the order, use --accept." if mend else "Use --mend to do so, or --accept.")
+    if mend and best.solves:
+        remarks.append("So few sentences have too few arrangements for this --count. Lower it, or use --accept.")
+    else:
+        remarks.append("If you are sure of the order, use --accept." if mend else "Use --mend to do so, or --accept.")
     return remarks

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,9 +18,24 @@ from unshuffle.text.split import Unit
 
 def in_folder(file: Path | None) -> Path | None:
     """Refuses a file to be written whose folder is not there: more often than not its name is mistyped."""
-    if file is not None and not file.parent.is_dir():
+    if file is None:
+        return None
+    if file.is_dir():
+        raise ConfigError(f"{file}: this is a folder. Give the name of a file.")
+    if not file.parent.is_dir():
         raise ConfigError(f"{file}: there is no folder {file.parent}. Create it first, or choose another.")
+    if not file.exists() and not os.access(file.parent, os.W_OK):
+        raise ConfigError(f"{file}: nothing can be written to the folder {file.parent}. Choose another.")
     return file
+
+
+def refuse_idle(context: typer.Context, names: Collection[str], reason: str) -> None:
+    """Refuses the first of some parameters that was given although nothing would come of it."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in names and source is not None and source.name == "COMMANDLINE":
+            called = parameter.opts[0] if parameter.param_type_name == "option" else parameter.name.upper()
+            raise ConfigError(f"{called}: {reason}")
 
 
 def known_device(name: str) -> str:

@@ -25,6 +25,7 @@ from unshuffle.cli.options import (
     ParserName,
     Text,
     Units,
+    refuse_idle,
 )
 from unshuffle.errors import ConfigError
 from unshuffle.machine import settled
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 def order(
+    context: typer.Context,
     file: File = None,
     text: Text = None,
     input: InputFormat = None,
@@ -67,10 +69,14 @@ def order(
 ) -> None:
     """Put the sentences of each document in the order that reads best."""
     from unshuffle.cli.reading import CommandInput
+    from unshuffle.cli.remarks import Remarks
     from unshuffle.cli.terminal import counted, is_watched, to_terminal, write_pieces
     from unshuffle.judge.opening import open_judge
     from unshuffle.system.options import OrderOptions, read_threshold
 
+    if not judge:
+        asking = ("judge_model", "judge_cache", "judge_trust", "questions")
+        refuse_idle(context, asking, "there is no judge to ask. Add --judge.")
     options = OrderOptions(
         beam=beam,
         n_best=n_best,
@@ -86,10 +92,10 @@ def order(
     orderer = load_orderer(model, device=device, parser=parser)
     found = settled(orderer.order_many(documents, options))
     orderings = counted(found, "Ordering", reading.expected, answers_shown=to_terminal(out))
-    last = _Last(orderings)
-    write_pieces(map(_json, last) if form is Form.json else _texts(last, unit), out)
-    if is_watched() and last.passed == 1 and last.ordering is not None:
-        typer.echo(f"({last.ordering.headline})", err=True)
+    passed = Remarks(orderings, watched=is_watched())
+    write_pieces(map(_json, passed) if form is Form.json else _texts(passed, unit), out)
+    for line in passed.lines():
+        typer.echo(line, err=True)
     reading.tell()
 
 
@@ -111,21 +117,6 @@ def _two(given: str, between: str, option: str) -> tuple[int, int]:
     if not (first.strip().isdecimal() and second.strip().isdecimal()):
         raise ConfigError(f"{option} {given}: expected two numbers, such as 0{between}2.")
     return int(first), int(second)
-
-
-class _Last:
-    """Passes orderings on, counts them and remembers the last: of a single one it is worth saying how sure it is."""
-
-    def __init__(self, orderings: Iterable[Ordering]) -> None:
-        self._orderings = orderings
-        self.passed = 0
-        self.ordering: Ordering | None = None
-
-    def __iter__(self) -> Iterator[Ordering]:
-        for ordering in self._orderings:
-            self.ordering = ordering
-            self.passed += 1
-            yield ordering
 
 
 def _json(ordering: Ordering) -> str:

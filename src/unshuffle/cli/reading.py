@@ -85,18 +85,24 @@ class CommandInput:
         if self.text is not None:
             stream = io.BytesIO(self.text.encode("utf-8", "surrogatepass"))
             stream.name = "--text"
-            return self._read(stream, self.input)
+            return self._read(stream, self._checked(self.input))
         if self.file is None or self.file == "-":
             if sys.stdin is None:  # closed before the command began
                 raise DataError("stdin: it is closed. Give a file, or text with --text.")
             if sys.stdin.isatty() and is_watched():
                 typer.echo("Type or paste the sentences, then press Ctrl-D on a line of its own.", err=True)
-            return self._read(sys.stdin.buffer, self.input)
-        named = self.input or SUFFIXES.get(Source(Path(self.file).name).suffix)
-        if named == "parquet" or not Path(self.file).is_file():
-            return read_documents(self.file, named or "text", self.on_error, self.report, self.unit)
-        self._file = Path(self.file).open("rb")  # noqa: SIM115 - read as long as documents are asked for
-        return self._read(self._file, named)
+            return self._read(sys.stdin.buffer, self._checked(self.input))
+        path = Path(self.file)
+        named = self._checked(self.input or SUFFIXES.get(Source(path.name).suffix))
+        if named == "parquet" or not path.exists() or path.is_dir():
+            return read_documents(self.file, named, self.on_error, self.report, self.unit)
+        try:
+            opened = path.open("rb")  # read as long as documents are asked for
+        except OSError as error:
+            raise DataError(f"{self.file}: it cannot be read ({error.strerror or error}). Check the file.") from None
+        if path.is_file():  # a pipe does not know how much is still to come
+            self._file = opened
+        return self._read(opened, named)
 
     def _read(self, stream: IO[bytes], format: Format | None) -> Iterable[Document]:
         if format is None:
@@ -104,6 +110,12 @@ class CommandInput:
             format = self._guess(head)
         self._format = format
         return read_documents(stream, format, self.on_error, self.report, self.unit)
+
+    def _checked(self, format: Format | None) -> Format | None:
+        """Refuses formats of sentences where paragraphs are to be put in order."""
+        if self.unit == "paragraph" and format in ("lines", "lower"):
+            raise DataError(f"--unit paragraph: the format '{format}' has sentences only. Use --input text.")
+        return format
 
     def _guess(self, head: bytes) -> Format:
         """By content, where neither --input nor the name tells the format."""

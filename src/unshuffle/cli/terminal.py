@@ -63,19 +63,23 @@ def write_bytes(content: bytes, out: Path | None) -> None:
 
 
 def write_figures(predictions: Sequence[Prediction], form: str = "text") -> None:
-    """Figures with their 95% intervals: a table, or one JSON object."""
+    """Figures with their 95% intervals: a table, or one JSON object; documents of one sentence are left out."""
     from unshuffle.evaluation.predict import figures, intervals
     from unshuffle.evaluation.results import plain
 
     found, bands = plain(figures(predictions)), intervals(predictions)
+    left_out = len(predictions) // found["shuffles"] - found["documents"]
     if form == "json":
         rounded = {name: [round(band.lower, 3), round(band.upper, 3)] for name, band in bands.items()}
-        typer.echo(json.dumps(found | {"interval": rounded}))
+        typer.echo(json.dumps(found | {"left_out": left_out, "interval": rounded}))
         return
     rows = [[name, f"{found[name]:.2f}", between(bands.get(name))] for name in SHOWN]
     if found["changed"] is not None:
         rows.append(["changed by the shuffle", f"{found['changed']:.2f}", ""])
-    write_table(["measure", "mean", "95% interval"], [*rows, ["documents", str(found["documents"]), ""]])
+    rows.append(["documents", str(found["documents"]), ""])
+    if left_out:
+        rows.append(["left out, of one sentence", str(left_out), ""])
+    write_table(["measure", "mean", "95% interval"], rows)
 
 
 def between(band: Any) -> str:

@@ -43,5 +43,6 @@ def _link(link: LinkDrawn) -> str:
 
 
 def _quoted(text: str) -> str:
-    plain = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
+    plain = " ".join(text.split()).replace("&", "&amp;")  # Graphviz reads entities in labels
+    plain = plain.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'

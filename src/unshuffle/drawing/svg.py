@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from unshuffle.drawing.shapes import PAPER, Box, Curve, Picture, Shape, Words
 
 FONT = "Inter, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif"
+_UNWRITABLE = re.compile("[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def svg_of(picture: Picture) -> str:
@@ -61,4 +63,4 @@ def _words(words: Words) -> Iterator[str]:
 
 def _text(text: str) -> str:
     """Text without the few characters that XML knows no way to write."""
-    return escape("".join(letter for letter in text if letter >= " " and not "\ud800" <= letter <= "\udfff"))
+    return escape(_UNWRITABLE.sub("", text))

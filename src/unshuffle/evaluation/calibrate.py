@@ -27,6 +27,8 @@ FEWEST = 20
 RIDGE = 1e-3
 """Keeps weights finite where evidence and truth are perfectly in step."""
 STEPS = 50
+DIGITS = 9
+"""To which chances are told apart."""
 LEAST_BLOCK = 0.02
 """Share of all weight that a point of the monotone curve rests on at least, so that no few documents make one."""
 
@@ -260,8 +262,9 @@ def logistic(features: FloatArray, share: FloatArray, weight: FloatArray) -> Flo
 
 def isotonic(chance: FloatArray, share: FloatArray, weight: FloatArray) -> tuple[tuple[float, float], ...]:
     """The rising curve nearest to the shares: neighbours are joined until each has some weight and none falls."""
-    order = np.argsort(chance, kind="stable")
-    rows = np.stack([weight, weight * chance, weight * share], 1)[order]
+    distinct, member = np.unique(np.round(chance, DIGITS), return_inverse=True)  # a curve has one value for each
+    mass = np.bincount(member, weight)
+    rows = np.stack([mass, mass * distinct, np.bincount(member, weight * share)], 1)
     bins = np.minimum((np.cumsum(rows[:, 0]) - rows[:, 0]) / weight.sum() // LEAST_BLOCK, 1 / LEAST_BLOCK - 1)
     blocks: list[list[float]] = []  # weight, weighed chance, weighed share
     for number in np.unique(bins):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -71,8 +72,8 @@ def compare(
     """Every measure of both sets of predictions, the difference with its 95% interval, and tau by length."""
     if not first:
         raise DataError("compare: there is no prediction. Give at least two documents.")
-    one, other = ({(each.id, each.shuffle, len(each.order)): each for each in given} for given in (first, second))
-    if one.keys() != other.keys() or not len(first) == len(second) == len(one):
+    one, other = _by_document(first), _by_document(second)
+    if one.keys() != other.keys():
         raise DataError(
             f"compare: {names[0]} and {names[1]} were not measured on the same documents and shuffles. "
             "Give two models and a file, or predictions of the same ones."
@@ -84,7 +85,7 @@ def compare(
     for lengths in _groups([len(each.order) for each in first if each.shuffle == first[0].shuffle]):
         keys = [key for key in one if key[2] in lengths]
         tau = _differences([one[key] for key in keys], [other[key] for key in keys])["tau"]
-        documents = sum(shuffle == first[0].shuffle for _, shuffle, _ in keys)
+        documents = sum(key[1] == first[0].shuffle for key in keys)
         groups.append(LengthGroup(min(lengths), max(lengths), documents, tau))
     shuffles = len({each.shuffle for each in first})
     return Compared(*names, len(first) // shuffles, shuffles, measures, tuple(groups))
@@ -119,6 +120,17 @@ def write_comparison(found: Compared, path: Path) -> None:
         axes.tick_params(labelsize=9)
         axes.spines[["top", "right"]].set_visible(False)
     save_picture(figure, path)
+
+
+def _by_document(predictions: Sequence[Prediction]) -> dict[tuple[str, int, int, int], Prediction]:
+    """By id, shuffle and length, those that share all three numbered as they come."""
+    times: Counter[tuple[str, int, int]] = Counter()
+    found = {}
+    for one in predictions:
+        alike = one.id, one.shuffle, len(one.order)
+        found[*alike, times[alike]] = one
+        times[alike] += 1
+    return found
 
 
 def _differences(first: Sequence[Prediction], second: Sequence[Prediction]) -> dict[str, Difference]:

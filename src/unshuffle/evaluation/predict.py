@@ -68,10 +68,19 @@ def predict(
             yield Prediction(document.id, shuffle, aligned, round(ordering.confidence, 4))
 
 
+def orderable(predictions: Iterable[Prediction]) -> list[Prediction]:
+    """Those of more than one sentence, since one alone is always right; all of them where there are no others."""
+    given = list(predictions)
+    return [prediction for prediction in given if len(prediction.order) > 1] or given
+
+
 def figures(predictions: Iterable[Prediction]) -> Spread:
-    """Mean and spread over shuffles; sentences of equal text were told apart when the predictions were made."""
+    """Mean and spread over shuffles, documents of one sentence left out where there are others.
+
+    Sentences of equal text were told apart when the predictions were made.
+    """
     by_shuffle: dict[int, list[OrderPair]] = {}
-    for prediction in predictions:
+    for prediction in orderable(predictions):
         gold = tuple(range(len(prediction.order)))
         by_shuffle.setdefault(prediction.shuffle, []).append(OrderPair(prediction.order, gold))
     found = spread([summarise(pairs) for pairs in by_shuffle.values()])
@@ -139,7 +148,7 @@ def gains(before: Iterable[Prediction], after: Iterable[Prediction]) -> dict[str
 def _by_document(predictions: Iterable[Prediction]) -> list[list[Tally]]:
     """The tallies of all shuffles of each document: shuffles are no further documents, and drawn together."""
     runs: dict[int, list[Tally]] = {}
-    for one in predictions:
+    for one in orderable(predictions):
         pair = OrderPair(one.order, tuple(range(len(one.order))))
         runs.setdefault(one.shuffle, []).append(Tally.of(pair))
     return [list(tallies) for tallies in zip(*runs.values(), strict=True)]

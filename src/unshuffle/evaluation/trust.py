@@ -15,6 +15,7 @@ from unshuffle.judge.refinement import refine
 from unshuffle.metrics.orders import align_repeats, tau
 from unshuffle.rank.ranking import FloatArray
 from unshuffle.result import Spend
+from unshuffle.seeds import derived
 from unshuffle.system.judging import chances
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
@@ -25,6 +26,8 @@ RELIABILITIES = (0.6, 0.7, 0.8, 0.9, 0.97)
 TEMPERATURES = (1.0, 3.0, 8.0)
 MODEL_WEIGHTS = (0.5, 1.0)
 UNUSED = Trust(reliability=0.5)
+ERRORS = 2.0
+"""Standard errors that a gain must exceed."""
 
 
 class Remembering:
@@ -91,23 +94,60 @@ def unjudged(orderer: Orderer, documents: Sequence[Document], seed: int) -> list
 def fitted_trust(
     orderer: Orderer, judge: Judge, documents: Sequence[Document], *, questions: int = 20, seed: int = 1
 ) -> FittedTrust:
-    """The setting with the best tau, if it beats the model alone by more than the standard error of the difference."""
+    """The setting that gains most, if what is so chosen on one half of the documents also gains on the other half.
+
+    Among so many settings one looks good by luck alone, on the documents it was chosen on.
+    """
     alone = unjudged(orderer, documents, seed)
     if len(alone) < FEWEST:
         raise DataError(f"trust: {len(alone)} documents of two sentences or more are too few. Give at least {FEWEST}.")
     remembering = Remembering(judge)
-    base = np.array([one.tau(one.order) for one in alone])
-    best = FittedTrust(UNUSED, base.mean(), base.mean(), 0.0, len(alone), Spend())
-    for reliability, temperature, weight in product(RELIABILITIES, TEMPERATURES, MODEL_WEIGHTS):
-        trust = Trust(reliability=reliability, temperature=temperature, model_weight=weight)
-        found, asked = [], 0
-        for one in alone:
-            refined = refine(one.document.sentences, one.chance, remembering, questions=questions, trust=trust)
-            answered = any(question.answer is not None for question in refined.questions)
-            found.append(one.tau(refined.order if answered else one.order))
-            asked += len(refined.questions)
-        gain = np.array(found) - base
-        error = gain.std() / len(gain) ** 0.5
-        if gain.mean() > error and np.mean(found) > best.with_judge:
-            best = replace(best, trust=trust, with_judge=float(np.mean(found)), asked=asked / len(alone))
-    return replace(best, without=float(base.mean()), with_judge=float(best.with_judge), spend=remembering.spend)
+    tried = [
+        _tried(
+            Trust(reliability=reliability, temperature=temperature, model_weight=weight), alone, remembering, questions
+        )
+        for reliability, temperature, weight in product(RELIABILITIES, TEMPERATURES, MODEL_WEIGHTS)
+    ]
+    without = float(np.mean([one.tau(one.order) for one in alone]))
+    gains = np.stack([one.gains for one in tried])  # (settings, documents, 2)
+    unused = FittedTrust(UNUSED, without, without, 0.0, len(alone), remembering.spend)
+    if not helps(gains, seed):
+        return unused
+    best = tried[_best(gains)]
+    with_judge = without + float(best.gains[:, 0].mean())
+    return replace(unused, trust=best.trust, with_judge=with_judge, asked=best.asked)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tried:
+    """What one setting does on each document."""
+
+    trust: Trust
+    gains: FloatArray  # (documents, 2) in tau, over the model's own order and over its pairs ranked without answers
+    asked: float
+
+
+def _tried(trust: Trust, alone: Sequence[Unjudged], judge: Judge, questions: int) -> Tried:
+    gains, asked = np.zeros((len(alone), 2)), 0
+    for gain, one in zip(gains, alone, strict=True):
+        refined = refine(one.document.sentences, one.chance, judge, questions=questions, trust=trust)
+        asked += len(refined.questions)
+        if refined.told:
+            gain[:] = one.tau(refined.order) - np.array([one.tau(one.order), one.tau(refined.unanswered)])
+    return Tried(trust, gains, asked / len(alone))
+
+
+def helps(gains: FloatArray, seed: int) -> bool:
+    """Whether settings chosen on each half of the documents gain on the other; `gains`: (settings, documents, 2)."""
+    documents = gains.shape[1]
+    first = np.random.default_rng(derived(seed, "trust")).permutation(documents) % 2 == 0
+    unseen = np.zeros(gains.shape[1:])
+    for half in (first, ~first):
+        unseen[~half] = gains[_best(gains[:, half])][~half]
+    error = unseen.std(0) / documents**0.5
+    return bool((unseen.mean(0) > ERRORS * error).all())
+
+
+def _best(gains: FloatArray) -> int:
+    """The setting whose smaller mean gain is largest."""
+    return int(gains.mean(1).min(1).argmax())

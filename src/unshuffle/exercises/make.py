@@ -9,7 +9,7 @@ from typing import Unpack
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.exercises.exercise import Difficulty, Exercise, ExerciseKeywords, ExerciseOptions
 from unshuffle.exercises.mend import FEWEST, Paragraph, Piece, changed, in_words
-from unshuffle.exercises.scramble import scrambles
+from unshuffle.exercises.scramble import arrangements, scrambles
 from unshuffle.exercises.verdict import OrdersMany, Verdict, rival_shown, verdicts
 from unshuffle.steps import Steps, finish
 
@@ -35,7 +35,8 @@ def make_exercises(
 ) -> tuple[Exercise, ...]:
     """Exercises from a paragraph in its right order, each in another arrangement.
 
-    Where mending is wanted and nothing makes the order unambiguous, the paragraph stays as it is.
+    Where mending is wanted and nothing makes the order unambiguous, the paragraph stays as it is; so it does where
+    nothing would leave sentences enough for as many arrangements.
     """
     return finish(exercise_steps(orderer, sentences, replace(options or ExerciseOptions(), **changes)))
 
@@ -57,7 +58,7 @@ def exercise_steps(
     tried = yield from changed(orderer, paragraph, seed, margin, keep)
     helpful = [one.proposal for one in tried if one.solves or one.margin > verdict.margin]
     done: list[str] = []
-    while options.mend and tried:
+    while options.mend and tried and count <= arrangements(len(tried[0].result)):
         best = tried[0]
         done.append(in_words(best.change, best.proposal.sentences, tuple(one.text for one in best.pieces), done=True))
         yield

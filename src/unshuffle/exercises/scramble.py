@@ -15,12 +15,17 @@ ALL_UP_TO = 5
 """Sentences up to which all arrangements are looked at."""
 
 
+def arrangements(size: int) -> float:
+    """How many arrangements are more than a swap from the solution; without bound where not all are looked at."""
+    return math.factorial(size) - 1 - math.comb(size, 2) if size <= ALL_UP_TO else math.inf
+
+
 def scrambles(size: int, seed: int, count: int = 1) -> tuple[tuple[int, ...], ...]:
     """Different arrangements, none of them the solution or one swap from it; the same for the same seed.
 
     Those that leave the fewest neighbours together and the fewest sentences in their place come first.
     """
-    possible = math.factorial(size) - 1 - math.comb(size, 2) if size <= ALL_UP_TO else count
+    possible = arrangements(size)
     if count > possible:
         raise ConfigError(
             f"exercise: {size} sentences have only {possible} arrangements far enough from the solution. "

@@ -52,8 +52,22 @@ class ChunkOrderer:
                 positions = [_entry(metadata[index], settings.position_key) for index in given]
                 given, sources = _sorted_within(given, sources, positions)
             options["constraints"] = Constraints(within_source=sources)
+        elif isinstance(known := options.get("constraints"), Constraints):
+            options["constraints"] = _renumbered(known, given, len(texts))
         found = self._orderer.order([str(texts[index]) for index in given], **options)
         return [*(given[index] for index in found.order), *rest]
+
+
+def _renumbered(known: Constraints, given: list[int], chunks: int) -> Constraints:
+    """The constraints of all chunks for those that have text; what is said of the others is void, they come last."""
+    new = {old: place for place, old in enumerate(given)}
+    blank = set(range(chunks)) - set(new)
+    sources = known.within_source
+    return Constraints(
+        before=[(new.get(one, one), new.get(other, other)) for one, other in known.before if not {one, other} & blank],
+        fixed=[(place, new.get(chunk, chunk)) for place, chunk in known.fixed if chunk not in blank],
+        within_source=[sources[old] for old in given] if len(sources) == chunks else sources,
+    )
 
 
 def _entry(metadata: Mapping[str, Any] | None, key: str) -> Any:

@@ -8,6 +8,9 @@ from typing import Any
 from unshuffle.errors import DataError
 from unshuffle.integrations.rows import RowOrderer, RowSettings
 
+ADDED = ("order", "confidence", "error")
+"""Columns that are added."""
+
 
 class OrderExamples:
     """What `dataset.map(..., batched=True)` calls; its hash depends on the settings alone, so that caching works."""
@@ -21,6 +24,8 @@ class OrderExamples:
         if self.column not in batch:
             there = ", ".join(list(batch)[:8])
             raise DataError(f"column '{self.column}' is missing (there are: {there}). Name the column of sentences.")
+        if both := next((name for name in ADDED if name in batch), None):
+            raise DataError(f"column '{both}' is there already, and the answer has one of that name. Rename it.")
         given = batch[self.column]
         outcomes = self._rows.outcomes(given)
         # Where a row has no answer its sentences stay, so that the types of the columns are the same in every batch.

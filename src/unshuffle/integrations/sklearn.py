@@ -50,7 +50,8 @@ class SentenceOrderer(BaseEstimator):
 
         documents = [Document.from_sentences(list(row), id=str(number)) for number, row in enumerate(X)]
         if y is not None:
-            documents = [document.permuted(list(order)) for document, order in zip(documents, y, strict=True)]
+            orders = _checked("fit", X, y)
+            documents = [document.permuted(order) for document, order in zip(documents, orders, strict=True)]
         job = FineTuning(
             source=self.model,
             documents=tuple(documents),
@@ -71,7 +72,22 @@ class SentenceOrderer(BaseEstimator):
 
     def score(self, X: Sequence[Sequence[str]], y: Sequence[Order]) -> float:
         """Mean Kendall's tau, from -1 to 1; sentences with the same text are interchangeable."""
-        if len(X) != len(y):
-            raise DataError(f"score: there are {len(X)} rows and {len(y)} orders. Give one order a row.")
-        rows = zip(self.predict(X), y, X, strict=True)
-        return summarise(OrderPair(found, tuple(true), tuple(row)) for found, true, row in rows).tau / 100
+        rows = zip(_checked("score", X, y), X, strict=True)
+        found = self.predict(X)
+        pairs = (OrderPair(one, true, tuple(row)) for one, (true, row) in zip(found, rows, strict=True))
+        return summarise(pairs).tau / 100
+
+
+def _checked(where: str, X: Sequence[Sequence[str]], y: Sequence[Order]) -> list[tuple[int, ...]]:
+    """The orders as plain numbers, each of which names every sentence of its row once."""
+    if len(X) != len(y):
+        raise DataError(f"{where}: there are {len(X)} rows and {len(y)} orders. Give one order a row.")
+    orders = []
+    for number, (row, order) in enumerate(zip(X, y, strict=True)):
+        found = tuple(order)
+        if sorted(found) != list(range(len(row))):
+            raise DataError(
+                f"{where}: order {number} does not name each of its {len(row)} sentences once. Count them from 0."
+            )
+        orders.append(tuple(int(sentence) for sentence in found))
+    return orders

@@ -17,6 +17,8 @@ from unshuffle.result import Spend
 log = logging.getLogger(__name__)
 
 FORMAT = 1
+NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+"""Types of an answer; True and False are 1 and 0."""
 
 
 class Judge(Protocol):
@@ -120,23 +122,26 @@ def put(judge: Judge, sentences: Sequence[str], pairs: Sequence[tuple[int, int]]
         return Answers((), Spend())
     try:
         given = judge.answers(tuple(sentences), tuple(pairs))
+        answers = checked_answers(given, len(pairs))
     except UnshuffleError:
         raise
     except Exception as error:  # whatever a judge's own libraries raise must not cost the user the order
         reason = one_line(f"{type(error).__name__}: {error}")[:200]
-        log.warning("unshuffle: the judge failed (%s); what follows goes without it.", reason)
+        log.warning("unshuffle: the judge failed (%s); the rest of this document goes without it.", reason)
         return Answers((None,) * len(pairs), Spend(), reason)
-    answers = checked_answers(given, len(pairs))
     return Answers(answers, getattr(given, "spend", Spend()), getattr(given, "failed", ""))
 
 
 def checked_answers(given: Sequence[float | None], pairs: int) -> list[float | None]:
     """One chance or None per pair, or an error that names what is wrong."""
-    answers = list(given)
+    try:
+        answers = list(given)
+    except TypeError:
+        raise DataError(f"judge: it gave {given!r:.40} to {pairs} questions. Give a list, one answer each.") from None
     if len(answers) != pairs:
         raise DataError(f"judge: it gave {len(answers)} answers to {pairs} questions. Give one each, None for none.")
     for answer in answers:
-        if answer is not None and not (isinstance(answer, int | float | np.floating) and 0 <= answer <= 1):
+        if answer is not None and not (isinstance(answer, NUMBERS) and 0 <= answer <= 1):
             raise DataError(f"judge: it answered {answer!r}. Answer with a number from 0 to 1, or None.")
     return [None if answer is None else float(answer) for answer in answers]
 

@@ -39,9 +39,9 @@ LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 class _Refused(Exception):
     """A request that is not worth repeating."""
 
-    def __init__(self, reason: str, *, for_good: bool = False) -> None:
+    def __init__(self, reason: str, *, status: int = 0) -> None:
         super().__init__(reason)
-        self.for_good = for_good
+        self.status = status
 
 
 class _Later(Exception):
@@ -60,6 +60,8 @@ class Reply:
     spend: Spend
     failed: str = ""
     """Why nothing came back."""
+    refused: int = 0
+    """The status with which the endpoint refused, if it did."""
 
 
 @dataclass
@@ -105,8 +107,8 @@ class Endpoint:
                 try:
                     content = self._send(json.dumps(body).encode())
                 except _Refused as refusal:
-                    self._note(str(refusal), for_good=refusal.for_good)
-                    return Reply(None, Spend(requests=sent), str(refusal))
+                    self._note(str(refusal), for_good=refusal.status in HOPELESS)
+                    return Reply(None, Spend(requests=sent), str(refusal), refusal.status)
                 except _Later as failure:
                     reason, asked = str(failure), failure.wait
                 else:
@@ -147,7 +149,7 @@ class Endpoint:
             said = f"it answered {error.code}"
             if error.code in AGAIN:
                 raise _Later(said, retry_after(error.headers.get("Retry-After"))) from None
-            raise _Refused(said, for_good=error.code in HOPELESS) from None
+            raise _Refused(said, status=error.code) from None
         except (OSError, HTTPException) as error:  # refused, closed, too slow, not HTTP
             raise _Later(one_line(f"{type(error).__name__}: {error}")[:200]) from None
         try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
+from threading import Lock
 from typing import Any, cast
 
 import numpy as np
@@ -154,7 +155,8 @@ class _AskingJudge(_Asking):
 
     def __init__(self, texts: Sequence[str], budget: int | None, judge: Judge) -> None:
         super().__init__(texts, budget)
-        self._judge, self._trust, self._stopped = judge, trust_in(judge), False
+        self._judge, self._trust = judge, trust_in(judge)
+        self._stopped = not self._trust.used
 
     def affordable(self) -> bool:
         return self._price(
@@ -194,41 +196,46 @@ class _AskingFunction(_Asking):
     def affordable(self) -> bool:
         distinct = sorted(set(self.texts))
         pairs = ((one, other) for at, one in enumerate(distinct) for other in distinct[at + 1 :])
-        return sum(self._comparing.price(one, other) for one, other in pairs) <= self.left()
+        known = (answer for pair in pairs for answer in self._comparing.recalled(*pair).values())
+        return sum(answer is None for answer in known) <= self.left()
 
     def answers(self, pairs: Sequence[tuple[int, int]]) -> list[float]:
         found: list[float] = []
         for first, second in pairs:
             one, other = self.texts[first], self.texts[second]
-            price = self._comparing.price(one, other)
-            if price > self.left():
+            known = self._comparing.recalled(one, other)
+            missing = [question for question, answer in known.items() if answer is None]
+            if len(missing) > self.left():
                 break
-            self.calls += price
-            found.append(self._comparing.chance(one, other, self._loop))
+            self.calls += len(missing)
+            answers = {question: self._comparing.ask(question, self._loop) for question in missing}
+            found.append(self._comparing.chance(one, other, known | answers))
         return found
 
 
 class _Comparing:
-    """A user's function with the answers that it has given."""
+    """A user's function with the answers that it has given; threads may share it."""
 
     def __init__(self, compare: Compare, two_sided: bool, remembered: int) -> None:
         self.compare, self.two_sided, self.remembered = compare, two_sided, remembered
         self.known: dict[tuple[str, str], float] = {}
+        self._lock = Lock()
 
-    def price(self, one: str, other: str) -> int:
-        """Calls that two texts take."""
-        return sum(question not in self.known for question in self._questions(one, other))
+    def recalled(self, one: str, other: str) -> dict[tuple[str, str], float | None]:
+        """What has to be asked about two texts, with the answers that are remembered."""
+        with self._lock:
+            return {question: self.known.get(question) for question in self._questions(one, other)}
 
-    def chance(self, one: str, other: str, loop: asyncio.AbstractEventLoop | None) -> float:
+    def chance(self, one: str, other: str, answered: Mapping[tuple[str, str], float | None]) -> float:
         """That one comes before the other."""
         if one == other:
             return 0.5
         questions = self._questions(one, other)
-        answers = [self.known[asked] if asked in self.known else self._ask(asked, loop) for asked in questions]
+        answers = [cast(float, answered[question]) for question in questions]
         chance = 0.5 + 0.5 * (answers[0] - answers[1]) if self.two_sided else answers[0]
         return chance if questions[0] == (one, other) else 1 - chance
 
-    def _ask(self, question: tuple[str, str], loop: asyncio.AbstractEventLoop | None) -> float:
+    def ask(self, question: tuple[str, str], loop: asyncio.AbstractEventLoop | None) -> float:
         """Asks, checks the answer and remembers it."""
         given: Any = self.compare(*question)
         if inspect.isawaitable(given):
@@ -240,9 +247,10 @@ class _Comparing:
         if not 0 <= answer <= 1:  # also refuses nan
             first, second = (text[:40] for text in question)
             raise DataError(f"compare: it gave {given!r} for '{first}' before '{second}'. Return a number from 0 to 1.")
-        while len(self.known) >= max(self.remembered, 1):
-            self.known.pop(next(iter(self.known)), None)  # the oldest
-        self.known[question] = answer
+        with self._lock:
+            while len(self.known) >= max(self.remembered, 1):
+                self.known.pop(next(iter(self.known)))  # the oldest
+            self.known[question] = answer
         return answer
 
     def _questions(self, one: str, other: str) -> list[tuple[str, str]]:

@@ -31,11 +31,19 @@ class Refinement:
 
     order: tuple[int, ...]
     """Input indices in reading order, by all that is known."""
+    unanswered: tuple[int, ...]
+    """The same by the model's own chances alone."""
+    copies: IntArray  # (sentences,) equal where sentences may stand for each other
     chance: FloatArray  # (sentences, sentences) that the row's sentence comes before the column's
     answered: FloatArray  # (sentences, sentences) the same by the judge's answers alone; 0.5 where it knows nothing
     questions: tuple[Question, ...]
     spend: Spend
     failed: str
+
+    @property
+    def told(self) -> bool:
+        """Whether the answers say anything: even odds, and a judge that counts for nothing, say as much as silence."""
+        return bool((self.answered != 0.5).any())
 
 
 def refine(
@@ -66,6 +74,7 @@ class Asking:
         keys = text_keys(sentences)
         self.labels: IntArray = np.argsort(keys, kind="stable")
         self.texts = [sentences[number] for number in self.labels]
+        self.copies: IntArray = np.array([self.texts.index(text) for text in self.texts], np.intp)
         self.trust = trust
         self.asked: dict[tuple[int, int], float | None] = {}
         self.spend, self.failed, self.stopped = Spend(), "", False
@@ -75,6 +84,7 @@ class Asking:
         self._model = trust.model_weight * odds_of(self._chance)
         np.fill_diagonal(self._model, 0.0)
         self._answers: FloatArray = np.zeros((size, size))
+        self._known: BoolArray = self.copies[:, None] == self.copies  # which would be no question, or was one
         self._settled = _decided(constraints, self.labels)
         seed = int.from_bytes(blake2b(np.sort(keys).tobytes(), digest_size=8).digest(), "big")
         self._orders = Orders(np.argsort(-self._odds().sum(1), kind="stable"), seed)
@@ -85,10 +95,7 @@ class Asking:
             return []
         odds = self._odds()
         first, second = np.triu_indices(len(self.texts), 1)
-        same = np.array([self.texts[one] == self.texts[other] for one, other in zip(first, second, strict=True)])
-        known = (self._settled != 0)[first, second] | same
-        known |= np.array([pair in self.asked for pair in zip(first.tolist(), second.tolist(), strict=True)])
-        left = np.flatnonzero(~known)
+        left = np.flatnonzero(~((self._settled != 0) | self._known)[first, second])
         if len(left) > MOST_PAIRS:
             left = left[np.argsort(np.abs(odds[first, second][left]), kind="stable")[:MOST_PAIRS]]
         self._orders.draw(odds)
@@ -103,31 +110,39 @@ class Asking:
         taken: set[int] = set()
         for at in np.argsort(-gain, kind="stable"):
             pair = int(first[left[at]]), int(second[left[at]])
-            if len(chosen) < most and gain[at] >= LEAST_GAIN and not taken & {*pair}:
+            texts = {int(self.copies[number]) for number in pair}
+            if len(chosen) < most and gain[at] >= LEAST_GAIN and not taken & texts:
                 chosen.append(pair)
-                taken |= {*pair}
+                taken |= texts
         return chosen
 
     def ask(self, judge: Judge, pairs: Sequence[tuple[int, int]]) -> None:
-        """Puts the questions; a judge that gives no answer at all is not asked again, and what it has said stays."""
+        """Puts the questions, whose answers hold for copies too.
+
+        A judge that gives no answer at all is not asked again, and what it has said stays.
+        """
         answers = put(judge, self.texts, pairs)
         self.spend, self.failed = self.spend + answers.spend, answers.failed or self.failed
         self.stopped = answers.stopped
         for (first, second), answer in zip(pairs, answers, strict=True):
             self.asked[first, second] = answer
-            if answer is not None:
-                self._answers[first, second] = self.trust.log_odds(answer)
-                self._answers[second, first] = -self._answers[first, second]
+            odds = 0.0 if answer is None else self.trust.log_odds(answer)
+            one, other = (self.copies == self.copies[number] for number in (first, second))
+            self._known |= np.outer(one, other) | np.outer(other, one)
+            self._answers[np.ix_(one, other)], self._answers[np.ix_(other, one)] = odds, -odds
 
     def finished(self, constraints: Constraints | None) -> Refinement:
         """The best order by the model's and the judge's log-odds, chains of answers included."""
         answers = self._inferred()
         back = np.argsort(self.labels)
-        chance = chance_of(self._odds(answers))
-        whole = chance[np.ix_(back, back)]
-        best = rank(whole, "kemeny", constraints=constraints, tie_key=self._keys).order
+        whole, own = (chance[np.ix_(back, back)] for chance in (chance_of(self._odds(answers)), self._chance))
+        order, unanswered = (
+            rank(chance, "kemeny", constraints=constraints, tie_key=self._keys).order for chance in (whole, own)
+        )
         return Refinement(
-            order=best,
+            order=order,
+            unanswered=unanswered,
+            copies=self.copies[back] if constraints is None else np.arange(len(back)),  # rules tell copies apart
             chance=whole,
             answered=chance_of(answers)[np.ix_(back, back)],
             questions=tuple(
@@ -144,10 +159,7 @@ class Asking:
     def _inferred(self) -> FloatArray:
         """The answers' log-odds; those of pairs not asked from chains, each as strong as its weakest answer."""
         chain = widest_paths(np.maximum(self._answers, 0.0))
-        asked = np.zeros(self._answers.shape, np.bool_)
-        for first, second in self.asked:
-            asked[first, second] = asked[second, first] = True
-        return np.where(asked, self._answers, chain - chain.T)
+        return np.where(self._known, self._answers, chain - chain.T)
 
     def _question(self, pair: tuple[int, int], before: float, answer: float | None) -> Question:
         """In input indices, the lower one first, as everywhere in a result."""
@@ -163,5 +175,5 @@ def _decided(constraints: Constraints | None, labels: IntArray) -> FloatArray:
     if constraints is None:
         return np.zeros((size, size))
     rules = constraints.rules(size).relabelled(labels)
-    first: BoolArray = rules.required | (rules.latest[:, None] < rules.earliest)
+    first = rules.decided
     return first.astype(np.float64) - first.T

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +40,15 @@ class Rules:
     def bind(self) -> bool:
         """Whether there is any rule."""
         return bool(self.required.any() or self.anchored.any())
+
+    @property
+    def decided(self) -> BoolArray:
+        """(sentences, sentences) whether every allowed order has the row's sentence before the column's."""
+        end = len(self.latest) - 1
+        decided: BoolArray = self.required | (self.latest[:, None] < self.earliest)
+        decided |= (self.latest == 0)[:, None] | (self.earliest == end)
+        np.fill_diagonal(decided, val=False)
+        return decided
 
     def relabelled(self, labels: IntArray) -> Rules:
         """The same rules where sentence `labels[k]` is called k."""
@@ -85,6 +96,21 @@ class Constraints:
     within_source: Sequence[str | int | None] = ()
     """The source of each sentence: those of one source keep their input order; None is no source."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "before", _number_pairs("before", self.before))
+        object.__setattr__(self, "fixed", _number_pairs("fixed", self.fixed))
+        sources: Any = self.within_source
+        if isinstance(sources, str | Mapping) or not isinstance(sources, Iterable):
+            raise ConfigError(
+                f"constraints: within_source is of type {type(sources).__name__}. Give a list with one source for "
+                "each sentence."
+            )
+        sources = tuple(sources)
+        for sentence, source in enumerate(sources):
+            if not isinstance(source, Hashable):
+                raise ConfigError(f"constraints: the source of sentence {sentence} is {source!r}. Give its name.")
+        object.__setattr__(self, "within_source", sources)
+
     @property
     def input_meets_them(self) -> bool:
         """Whether the sentences may stay as they came."""
@@ -108,7 +134,7 @@ class Constraints:
         for first, second in self.before:
             if not (0 <= first < sentences and 0 <= second < sentences):
                 raise ConfigError(
-                    f"constraints: {first} before {second}, but there are {sentences} sentences (from 0)."
+                    f"constraints: sentence {first} is to come before {second}, but {_numbered(sentences)}."
                 )
             if first == second:
                 raise ConfigError(f"constraints: {first} before {second} names one sentence twice. Drop the pair.")
@@ -132,15 +158,17 @@ class Constraints:
         for position, sentence in self.fixed:
             if not (0 <= position < sentences and 0 <= sentence < sentences):
                 raise ConfigError(
-                    f"constraints: position {position} for {sentence}, but there are {sentences} sentences (from 0)."
+                    f"constraints: sentence {sentence} is to stand at position {position}, but {_numbered(sentences)}."
                 )
             if sentence_at.setdefault(position, sentence) != sentence:
                 raise ConfigError(
-                    f"constraints: position {position} is for {sentence_at[position]} and {sentence}. Keep one."
+                    f"constraints: sentences {sentence_at[position]} and {sentence} are both to stand at position "
+                    f"{position}. Drop one of them."
                 )
             if position_of.setdefault(sentence, position) != position:
                 raise ConfigError(
-                    f"constraints: {sentence} is at positions {position_of[sentence]} and {position}. Keep one."
+                    f"constraints: sentence {sentence} is to stand at positions {position_of[sentence]} and "
+                    f"{position}. Drop one of them."
                 )
         for first, early in position_of.items():
             for second, late in position_of.items():
@@ -149,6 +177,25 @@ class Constraints:
                         f"constraints: {first} before {second}, but their positions are {early} and {late}. Drop one."
                     )
         return position_of
+
+
+def _number_pairs(name: str, given: Any) -> tuple[tuple[int, int], ...]:
+    """Pairs of numbers as the user wrote them, in tuples."""
+    advice = f"Give pairs of numbers, such as {name}=[(0, 2)]."
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise ConfigError(f"constraints: {name} is of type {type(given).__name__}. {advice}")
+    pairs = []
+    for pair in given:
+        numbers = tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str | Mapping | set) else ()
+        if len(numbers) != 2 or not all(isinstance(one, Integral) and not isinstance(one, bool) for one in numbers):
+            raise ConfigError(f"constraints: {name} has {pair!r} in it. {advice}")
+        pairs.append((int(numbers[0]), int(numbers[1])))
+    return tuple(pairs)
+
+
+def _numbered(sentences: int) -> str:
+    """How many sentences there are, and how they are counted."""
+    return "there is only sentence 0" if sentences == 1 else f"the {sentences} sentences are 0 to {sentences - 1}"
 
 
 def _windowed(required: BoolArray, position_of: dict[int, int]) -> Rules:

@@ -181,19 +181,20 @@ class Refiner(nn.Module):
             asked = undecided[part.pairs]
             predicted = predicted.index_copy(0, part.pairs, torch.where(asked, fresh, predicted[part.pairs]))
             undecided = undecided & self._unsure(predicted)
-            weights = self._settle(predicted, undecided)
+            weights = self.settle(predicted, undecided)
             rounds.append(RoundTrace(weights, undecided, active))
         return predicted
 
     def settled(self, predicted: Tensor) -> tuple[Tensor, Tensor]:
         """(pairs,) link weights as some probabilities leave them, and which pairs are undecided."""
         undecided = self._unsure(predicted)
-        return self._settle(predicted, undecided), undecided
+        return self.settle(predicted, undecided), undecided
 
     def _unsure(self, predicted: Tensor) -> Tensor:
         return (self.config.unsure_from <= predicted) & (predicted <= self.config.unsure_to)
 
-    def _settle(self, predicted: Tensor, undecided: Tensor) -> Tensor:
+    def settle(self, predicted: Tensor, undecided: Tensor) -> Tensor:
+        """(pairs,) link weights: what is sure as the config wants it written, what is not at 0.5."""
         sure = predicted
         if self.config.settled == "snap":
             sure = torch.where(predicted > 0.5, self.config.known_weight, 1 - self.config.known_weight)

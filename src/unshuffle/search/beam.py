@@ -93,6 +93,8 @@ def _search(
         used[np.arange(len(parent)), choice] |= open_rows[parent]
         chosen = np.concatenate([prefix.chosen[parent], choice[:, None]], 1)
         prefix = Prefix(document, used, chosen, total[parent, choice])
+        if not len(parent):  # scores that are no numbers leave nothing to go on with
+            return prefix
         if step < longest - 1:
             carry = memory.advance(carry, parent, document, choice)
     return prefix

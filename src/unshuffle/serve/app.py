@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -18,13 +17,13 @@ from unshuffle.serve.access import Bearer, KnownHost
 from unshuffle.serve.answers import answer, problem
 from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import BoundedBody
+from unshuffle.serve.complaints import complaint
 from unshuffle.serve.contract import ServedModel
 from unshuffle.serve.fairness import Busy, TooSlow
 from unshuffle.serve.files import page_files
 from unshuffle.serve.logs import log
 from unshuffle.serve.metrics import CONTENT_TYPE, Meters
 from unshuffle.serve.observe import Observe
-from unshuffle.serve.requests import advice_on
 from unshuffle.serve.routes import Routes
 from unshuffle.serve.schemas import HealthAnswer
 from unshuffle.serve.settings import Settings
@@ -70,7 +69,8 @@ def make_app(model: ServedModel, settings: Settings | None = None, others: Seque
     @app.get("/healthz", response_model=HealthAnswer)
     async def health() -> Response:
         """Say whether the service takes requests."""
-        return answer({"status": "stopping"}, 503) if batcher.stopping else answer({"status": "ok"})
+        status = "stopping" if batcher.stopping else "ok" if batcher.alive else "failed"
+        return answer({"status": status}, 200 if status == "ok" else 503)
 
     @app.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:
@@ -100,18 +100,7 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        wrong = error.errors()[0]
-        if wrong["type"] == "json_invalid":
-            at = re.search(r"line \d+ column \d+", str(wrong.get("ctx", {}).get("error", "")))
-            where = f" at {at[0]}" if at else ""
-            example = '{"sentences": ["One.", "Two."]}'
-            return problem(422, f"body: it is not JSON{where}. Send an object such as {example}.", number(request))
-        # What was sent is left out: the message may be logged elsewhere.
-        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in wrong["loc"][1:]).lstrip(".")
-        if wrong["type"] == "extra_forbidden":
-            advice = advice_on(request.scope["path"], wrong["loc"][1:])
-            return problem(422, f"{where}: there is no such field. {advice}", number(request))
-        return problem(422, f"{where or 'body'}: {wrong['msg']}.", number(request))
+        return problem(422, complaint(error.errors(), request.scope["path"]), number(request))
 
     @app.exception_handler(UnshuffleError)
     async def refused(request: Request, error: UnshuffleError) -> Response:
@@ -129,7 +118,7 @@ def _add_problems(app: FastAPI) -> None:
     async def http(request: Request, error: HTTPException) -> Response:
         allowed = " or ".join(Headers(error.headers).get("allow", "another").split(", "))
         message = {
-            404: "path: there is nothing here. GET /openapi.json lists all addresses.",
-            405: f"method: this address does not take it. Use {allowed}.",
+            404: "path: there is no such address. GET /openapi.json lists them all.",
+            405: f"method: it is not allowed at this address. Use {allowed}.",
         }.get(error.status_code, error.detail)
         return problem(error.status_code, message, number(request), error.headers)

@@ -14,7 +14,7 @@ from unshuffle.serve.contract import ServedModel
 from unshuffle.serve.fairness import Busy, FairQueue, Job, Lane, TooSlow, Turn
 from unshuffle.serve.metrics import Meters
 from unshuffle.serve.settings import Batching
-from unshuffle.serve.worker import ModelThread
+from unshuffle.serve.worker import ModelThread, ordinary
 from unshuffle.steps import Steps
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
@@ -51,6 +51,12 @@ class Batcher:
         self._tidied = 0.0
         self._threads = {lane: ModelThread(f"model, {lane}") for lane in LANES}
         self._collectors: set[asyncio.Task[None]] = set()
+
+    @property
+    def alive(self) -> bool:
+        """Whether all that does the work is still there."""
+        threads = all(thread.alive for thread in self._threads.values())
+        return threads and not any(collector.done() for collector in self._collectors)
 
     def start(self) -> None:
         """Begin to take jobs; needs a running event loop."""
@@ -166,12 +172,12 @@ class Batcher:
         began = time.perf_counter()
         try:
             answers = self._answers(turn)
-        except Exception as error:
+        except BaseException as error:
             if len(turn.jobs) > 1:
                 for job, documents in zip(turn.jobs, turn.documents, strict=True):
                     self._work(Turn((job,), (documents,), cost=0.0))
                 return
-            answers = [error]
+            answers = [ordinary(error)]
         if turn.cost:
             self._seconds_per_cost += 0.1 * ((time.perf_counter() - began) / turn.cost - self._seconds_per_cost)
         for job, answer in zip(turn.jobs, answers, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
@@ -15,6 +16,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from unshuffle.serve.answers import problem
+from unshuffle.serve.complaints import NOT_UTF8
+
+CHARSET = re.compile(r';\s*charset\s*=\s*"?([^\s";]*)')
 
 
 class BoundedBody:
@@ -42,8 +46,14 @@ class BoundedBody:
             await self.app(scope, receive, send)
             return
         # A foreign page can post plain text or forms without asking first, but not JSON.
-        if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        kind = Headers(scope=scope).get("content-type", "").lower()
+        if kind.partition(";")[0].strip() != "application/json":
             await problem(415, "content-type: it is not JSON. Send application/json.", number)(scope, receive, send)
+            return
+        charset = CHARSET.search(kind)
+        if charset and charset[1] not in {"utf-8", "utf8", "us-ascii"}:
+            message = "content-type: its charset is not UTF-8. Encode the body as UTF-8."
+            await problem(415, message, number)(scope, receive, send)
             return
         try:
             body = await asyncio.wait_for(self._read(scope, receive), self.seconds)
@@ -83,7 +93,10 @@ class StrictJson(Request):
         """The body as Python objects."""
         body = await self.body()
         try:
+            body.decode()
             return from_json(body, allow_inf_nan=False)
+        except UnicodeDecodeError:
+            raise json.JSONDecodeError(NOT_UTF8, "", 0) from None
         except ValueError as error:
             raise json.JSONDecodeError(str(error), "", 0) from None
 

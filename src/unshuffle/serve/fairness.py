@@ -79,6 +79,8 @@ class FairQueue:
         self._config = config
         self._short: list[Job] = []
         self._long: deque[Job] = deque()
+        self._sliced: Job | None = None
+        """The long job of which a slice is being done."""
 
     def waits(self, lane: Lane) -> bool:
         """Whether anything waits in a lane."""
@@ -110,26 +112,30 @@ class FairQueue:
         return [*self._short, *self._long]
 
     def add(self, job: Job, retry_after: int) -> None:
-        """Take a job, or raise `Busy` if too much waits already."""
+        """Take a job, or raise `Busy` if too much waits or is under way already."""
         self._forget()
         if not self._is_long(job):
             if self.waiting + job.size > self._config.waiting:
                 raise Busy("too much is waiting. Try again.", retry_after)
             self._short.append(job)
         else:
-            if len(self._long) >= self._config.long:
-                raise Busy("too many long requests are waiting. Try again, or send less at once.", retry_after)
+            running = self._sliced is not None and not self._sliced.future.done()
+            if len(self._long) + running >= self._config.long:
+                raise Busy("too many long requests are under way. Try again, or send less at once.", retry_after)
             self._long.append(job)
 
     def put_back(self, job: Job) -> None:
         """A job of which a slice was done and more is left: it stands behind the others of its kind."""
+        if job is self._sliced:
+            self._sliced = None
         (self._long if self._is_long(job) else self._short).append(job)
 
     def take(self, lane: Lane) -> Turn | None:
         """What a lane does next; None if nobody waits."""
         self._forget()
         if lane == "long":
-            return self._slice(self._long.popleft()) if self._long else None
+            self._sliced = self._long.popleft() if self._long else None
+            return self._slice(self._sliced) if self._sliced else None
         return self._shared() if self._short else None
 
     def _is_long(self, job: Job) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unshuffle.errors import DataError
+from unshuffle.errors import ConfigError, DataError
 from unshuffle.rank.constraints import Constraints
 from unshuffle.serve.requests import OrderRequest, Sentences
 from unshuffle.serve.settings import Limits
@@ -32,10 +32,11 @@ def read_sentences(
     sentences: Sequence[str] | None, text: str | None, split: str, limits: Limits, where: str = ""
 ) -> tuple[str, ...]:
     """The sentences that a request gives, as a list or as running text."""
-    if (sentences is None) == (text is None):
-        raise DataError(f"{where}sentences: give either 'sentences' or 'text'.")
+    if sentences is not None and text is not None:
+        raise DataError(f"{where}sentences: they came together with 'text'. Give one of the two.")
     if sentences is None:
-        assert text is not None
+        if text is None:
+            raise DataError(f"{where}sentences: they are missing. Give 'sentences', a list, or 'text'.")
         # Before it is split: no text that is longer can have sentences within the limits.
         if len(text) > (most := limits.sentences * limits.characters):
             raise DataError(f"{where}text: {len(text)} characters are too many. Give at most {most}.")
@@ -68,8 +69,17 @@ def read_constraints(asked: OrderRequest, sentences: int) -> Constraints | None:
     if not (asked.before or asked.fixed or asked.sources):
         return None
     before, fixed = ([(one, other) for one, other in rows] for rows in (asked.before, asked.fixed))
+    last = sentences - 1
+    for name, rows in (("before", before), ("fixed", fixed)):
+        for number, row in enumerate(rows):
+            if not all(0 <= index <= last for index in row):
+                raise DataError(f"{name}[{number}]: it is out of range. Give numbers from 0 to {last}.")
     constraints = Constraints(tuple(before), tuple(fixed), tuple(asked.sources))
-    constraints.rules(sentences)
+    try:
+        constraints.rules(sentences)
+    except ConfigError as error:
+        given = [name for name in ("before", "fixed", "sources") if getattr(asked, name)]
+        raise DataError(str(error).replace("constraints:", f"{' and '.join(given)}:", 1)) from None
     return constraints
 
 

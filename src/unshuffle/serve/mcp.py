@@ -3,26 +3,29 @@
 # Annotations are read when a tool is registered, and name limits that are known only then: they must not be strings.
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from threading import Lock
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from unshuffle import __version__
-from unshuffle.errors import MissingExtra, UnshuffleError
+from unshuffle.errors import MissingExtra, UnshuffleError, one_line
 from unshuffle.exercises.exercise import ExerciseOptions, label
 from unshuffle.exercises.make import make_exercise as exercise_of
 from unshuffle.headline import FAIR, GUESS, SURE
 from unshuffle.rank.constraints import Constraints
+from unshuffle.serve.complaints import in_words
 from unshuffle.serve.cost import check_document_cost, check_request_cost, exercise_cost, order_cost, score_cost
 from unshuffle.serve.limits import read_sentences
 from unshuffle.serve.settings import Limits
+from unshuffle.serve.worker import ordinary
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.language import language_warnings
 
 try:
     from mcp.server import MCPServer
-    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
     from mcp.types import ToolAnnotations
 except ImportError:
     raise MissingExtra("The server for agents", "mcp") from None
@@ -76,14 +79,41 @@ class ScrambledExercise(BaseModel):
     warnings: list[str]
 
 
+class ToolServer(MCPServer[Any]):
+    """Says what went wrong with a call in one line: where, what, what to do."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """What a tool answers."""
+        takes = {tool.name: list(tool.input_schema["properties"]) for tool in await self.list_tools()}
+        _refuse_unknown(name, list(takes), "tool")
+        for argument in arguments:
+            _refuse_unknown(argument, takes[name], "argument")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError as error:
+            raise UnexpectedToolError(f"{name}: the server failed. Its log says more.") from error.__cause__
+        except ToolError as error:
+            cause = error.__cause__
+            raise ToolError(in_words(cause.errors()) if isinstance(cause, ValidationError) else str(cause)) from None
+
+
+def _refuse_unknown(name: str, known: list[str], kind: str) -> None:
+    if name not in known:
+        near = get_close_matches(name[:100], known, 1)
+        advice = f"Did you mean '{near[0]}'?" if near else f"Known are: {', '.join(known)}."
+        raise ToolError(f"{one_line(name)[:60]}: there is no such {kind}. {advice}")
+
+
 def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer[Any]:
     """The server; what a tool may be given stands in its schema."""
     most = limits or Limits()
     turn = Lock()  # calls may come at the same time; the model reads one after the other
-    server = MCPServer("unshuffle", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server = ToolServer("unshuffle", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
     sentence = Annotated[str, Field(min_length=1, max_length=most.characters)]
-    given = Annotated[
-        list[sentence], Field(min_length=1, max_length=most.sentences, description="English sentences or chunks.")
+    some = Field(min_length=1, max_length=most.sentences, description="English sentences or chunks.")
+    given = Annotated[list[sentence] | None, some]
+    running = Annotated[
+        str | None, Field(description="Running text in place of `sentences`; it is split at sentence ends.")
     ]
 
     def answered(call: Callable[[], Result]) -> Result:
@@ -93,6 +123,10 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
                 return call()
         except UnshuffleError as error:
             raise ToolError(" ".join(str(error).split())) from None
+        except Exception:
+            raise
+        except BaseException as panic:
+            raise ordinary(panic) from panic
 
     def tool(title: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         hints = ToolAnnotations(title=title, read_only_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -101,19 +135,21 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
 
     @tool("Put sentences in order")
     def order_sentences(
-        sentences: given,
+        sentences: given = None,
+        text: running = None,
         keep_if_unsure: Annotated[
-            float | None, Field(ge=0, le=1, description="Keep the given order below this confidence.")
+            Annotated[float, Field(ge=0, le=1)] | Literal["auto"] | None,
+            Field(description="Keep the given order below this confidence; `auto`: below the model's own threshold."),
         ] = None,
         sources: Annotated[
-            list[str | None] | None,
+            list[str | int | None] | None,
             Field(max_length=most.sentences, description="Of each sentence; those of one source keep their order."),
         ] = None,
     ) -> OrderedSentences:
         """Find the order in which sentences, paragraphs or retrieved chunks read coherently."""
 
         def call() -> OrderedSentences:
-            read = read_sentences(sentences, None, "sentences", most)
+            read = read_sentences(sentences, text, "sentences", most)
             check_document_cost(order_cost(orderer.pieces(read)), most)
             known = Constraints(within_source=tuple(sources)) if sources else None
             found = orderer.order(read, keep_if_unsure=keep_if_unsure, constraints=known, n_best=1)
@@ -128,11 +164,11 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
         return answered(call)
 
     @tool("Score coherence")
-    def score_coherence(sentences: given) -> CoherenceScore:
+    def score_coherence(sentences: given = None, text: running = None) -> CoherenceScore:
         """Say how well sentences read in the order in which they stand, and which single moves would help."""
 
         def call() -> CoherenceScore:
-            read = read_sentences(sentences, None, "sentences", most)
+            read = read_sentences(sentences, text, "sentences", most)
             check_document_cost(order_cost(orderer.pieces(read)), most)
             check_request_cost(score_cost(orderer.pieces(read)), most, "Send fewer or shorter sentences.")
             found = orderer.coherence(read)
@@ -148,14 +184,15 @@ def make_mcp_server(orderer: Orderer, limits: Limits | None = None) -> MCPServer
 
     @tool("Make an exercise")
     def make_exercise(
-        sentences: Annotated[given, Field(min_length=3)],
+        sentences: Annotated[given, Field(min_length=3)] = None,
+        text: running = None,
         seed: Annotated[int, Field(ge=0, le=2**31, description="Another seed gives another scramble.")] = 0,
         mend: Annotated[bool, Field(description="Drop or merge sentences until the order is unambiguous.")] = False,
     ) -> ScrambledExercise:
         """Make a scrambled-sentence exercise, with its answer, from sentences in their right order."""
 
         def call() -> ScrambledExercise:
-            read = read_sentences(sentences, None, "sentences", most)
+            read = read_sentences(sentences, text, "sentences", most)
             check_document_cost(order_cost(orderer.pieces(read)), most)
             check_request_cost(
                 exercise_cost(orderer.pieces(read), mend=mend), most, "Send fewer sentences, or set mend to false."

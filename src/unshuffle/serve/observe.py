@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import Collection
@@ -54,7 +55,9 @@ class Observe:
         self.meters.open.inc()
         try:
             await self.app(scope, receive, send_with_headers)
-        except Exception:
+        except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # a panic in a library written in Rust is no Exception
             logger.exception("failed", extra={"facts": {"request": number}})
             if not status:
                 failed = problem(500, f"the service failed. Its log says more under {number}.", number)

@@ -15,7 +15,10 @@ MOST = 10_000
 
 Beam = Annotated[int | None, Field(ge=1, le=64, description="Width of the search; left out: 8.")]
 Best = Annotated[int, Field(ge=1, le=20, description="How many of the best orders to give back.")]
-Unsure = Annotated[float | None, Field(ge=0, le=1, description="Keep the input order below this confidence.")]
+Unsure = Annotated[
+    Annotated[float, Field(ge=0, le=1)] | Literal["auto"] | None,
+    Field(description="Keep the input order below this confidence; `auto`: below the threshold stored with the model."),
+]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2, fail_fast=True)]
 Entry = TypeVar("Entry")
 Entries = Annotated[list[Entry], Field(max_length=MOST, fail_fast=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import sys
 from collections.abc import Sequence
@@ -30,10 +31,10 @@ def listen(settings: Settings) -> list[socket.socket]:
     except OSError as error:
         for one in taken:
             one.close()
-        reason = (error.strerror or str(error)).lower()
-        raise ConfigError(
-            f"{settings.host}:{settings.port}: {reason}. Stop the other program, or choose another --port or --host."
-        ) from None
+        # `create_server` adds the address, which stands in front already.
+        reason = (error.strerror or str(error)).partition(" (while ")[0].lower()
+        advice = "Stop the other program, or choose" if error.errno == errno.EADDRINUSE else "Choose"
+        raise ConfigError(f"{settings.host}:{settings.port}: {reason}. {advice} another --port or --host.") from None
     return taken
 
 

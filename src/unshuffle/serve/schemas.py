@@ -173,7 +173,7 @@ class ModelsAnswer(BaseModel):
 class HealthAnswer(BaseModel):
     """Whether the service takes requests."""
 
-    status: Literal["ok", "stopping"]
+    status: Literal["ok", "stopping", "failed"]
 
 
 class ProposalAnswer(BaseModel):

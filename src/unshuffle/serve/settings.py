@@ -50,7 +50,7 @@ class Batching:
     slice: int = 1_000
     """Estimated cost, in word pieces read, beyond which a request is long and done in slices of about this cost."""
     long: int = 8
-    """Long requests that may be under way; beyond that the answer is 503."""
+    """Long requests that may be under way, waiting or being done; beyond that the answer is 503."""
     seconds: float = 120.0
     """Time after which a request is given up; the costliest that is taken needs about half of it where two threads run
     on one core."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,18 +28,31 @@ LARGE = 1 << 14
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Lets `write` fill a temporary file beside `path`, makes it durable, then renames it."""
+    """Lets `write` fill a temporary file beside `path`, makes it durable, then renames it.
+
+    A link stays and its target is replaced; pipes and devices are written to as they are.
+    """
     temporary: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        os.close(handle)
-        temporary = Path(name)
+        mode = _mode(path)
+        if mode is not None and not stat.S_ISREG(mode):
+            write(path)
+            return
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_name(f".{target.name}-{secrets.token_urlsafe(6)}")
+        # No wider than the file it replaces, not even for a moment; where there is none, the umask decides.
+        allowed = 0o666 if mode is None else stat.S_IMODE(mode) & 0o777 | stat.S_IRUSR | stat.S_IWUSR
+        unfinished.touch(allowed, exist_ok=False)
+        temporary = unfinished
+        final = stat.S_IMODE(unfinished.stat().st_mode if mode is None else mode) & 0o777
         write(temporary)
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
+        temporary.chmod(final)  # some writers put a file of their own in its place
+        temporary.replace(target)
+    except BrokenPipeError:  # whoever read the pipe has had enough
+        raise
     except OSError as error:
         raise ConfigError(
             f"{path}: it could not be written ({error.strerror or error}). Make room or choose another folder; "
@@ -48,6 +61,14 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int | None:
+    """Kind and permissions of what a path leads to; None where nothing is there."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
 
 
 def write_text(path: Path, text: str) -> None:

@@ -19,8 +19,8 @@ from unshuffle.result import Candidate, Ordering, PairProbability, Reason, Round
 from unshuffle.search.contracts import Found
 from unshuffle.system.calibration import Calibration, Evidence
 from unshuffle.system.options import DEFAULT_BEAM
+from unshuffle.system.warning import doubts
 from unshuffle.text.document import Document
-from unshuffle.text.language import language_warnings
 
 FloatArray = NDArray[np.float64]
 CONFIDENCE_BEAM = DEFAULT_BEAM
@@ -93,8 +93,10 @@ def finished(
     ties = tuple((first, second) for group in same.values() for first, second in pairwise(group))
     given = tuple(range(len(document.sentences)))
     order = list(ordering.order)
+    rules = None if constraints is None else constraints.rules(len(given))
+    bound = rules is not None and rules.bind
     for group in same.values():
-        if len(group) > 1 and constraints is None:  # equal sentences stand in the order in which they were given
+        if len(group) > 1 and not bound:  # equal sentences stand in the order in which they were given
             positions = sorted(order.index(number) for number in group)
             for position, number in zip(positions, group, strict=True):
                 order[position] = number
@@ -103,12 +105,31 @@ def finished(
         ties=ties,
         given=document.sentences,
         order=tuple(order),
-        warnings=language_warnings(document.sentences),
+        warnings=doubts(document.sentences),
     )
+    if rules is not None and bound:
+        ordering = _with_certain_pairs(ordering, rules.decided)
     unsure = keep_below is not None and ordering.confidence < keep_below
     if unsure and (constraints is None or constraints.input_meets_them):
-        return replace(ordering, order=given, why=(), kept=True)
+        judged = ordering.judged and replace(ordering.judged, turned=())  # what is not shown is not turned either
+        return replace(ordering, order=given, why=(), kept=True, judged=judged)
     return ordering
+
+
+def _with_certain_pairs(ordering: Ordering, decided: NDArray[np.bool_]) -> Ordering:
+    """The same, certain of the pairs that the constraints leave no choice about."""
+    certain = {(first, second): 1.0 for first, second in np.argwhere(decided).tolist()}
+    certain |= {(second, first): 0.0 for first, second in certain}
+    pairs = tuple(
+        replace(pair, probability=certain.get((pair.first, pair.second), pair.probability)) for pair in ordering.pairs
+    )
+    if not pairs:
+        return ordering
+    position = np.argsort(ordering.order)
+    right = [
+        pair.probability if position[pair.first] < position[pair.second] else 1 - pair.probability for pair in pairs
+    ]
+    return replace(ordering, pairs=pairs, confidence=float(np.mean(right)))
 
 
 def listed(chances: NDArray[np.float64]) -> tuple[PairProbability, ...]:

@@ -30,6 +30,8 @@ CELLS = 2_000
 """Orders times sentences that are scored in one step."""
 MOVES = 3
 """Moves that are proposed."""
+NOT_ALL = 99.9
+"""The highest percentile of a text that has a better order, which the orders drawn by lot may have missed."""
 EQUAL = 1e-5
 """Log-probabilities closer than rounding can tell apart."""
 
@@ -53,20 +55,21 @@ def coherence_steps(model: OrderingModel, item: Item, *, seed: int = 0) -> Steps
     total = float(choices.sum())
     if math.isnan(total):
         raise ConfigError(NO_NUMBERS)
-    swapped = (*given[:-2], given[-1], given[-2])
-    last = 1 / (1 + math.exp(min(float(reading.choices([swapped]).sum()) - total, 700.0)))
+    endings = (yield from _totals(reading, [_moved(given, (size - 1, to)) for to in _elsewhere(size)])) - total
     others = list(_other_orders(given, seed))
     moves = list(_moves(size, choices))
     gains = (yield from _totals(reading, [_moved(given, move) for move in moves])) - total
     percentile = _percentile(total, (yield from _totals(reading, others)))
     best = np.argsort(-gains, kind="stable")[:MOVES].tolist()
+    if gains[best[0]] > EQUAL:
+        percentile = min(percentile, NOT_ALL)
     return Coherence(
         probability=math.exp(total),
         log_probability=total,
         percentile=percentile,
         transitions=tuple(
             Transition(position, position + 1, score)
-            for position, score in enumerate([*np.exp(choices[1:-1]).tolist(), last])
+            for position, score in enumerate([*np.exp(choices[1:-1]).tolist(), _share(endings)])
         ),
         moves=tuple(
             Move(sentence=moves[which][0], to=moves[which][1], gain=float(gains[which]))
@@ -103,6 +106,16 @@ def _percentile(total: float, others: NDArray[np.float64]) -> float:
     return float(100 * less / len(others))
 
 
+def _elsewhere(size: int) -> range:
+    """Where else the last sentence could stand; in a longer text, nearby."""
+    return range(0 if size <= ALL_MOVES else size - 1 - LONG_STEP, size - 1)
+
+
+def _share(others: NDArray[np.float64]) -> float:
+    """How likely the end is where the last sentence stands, as against other positions; it is never chosen itself."""
+    return float(1 / (1 + np.exp(np.minimum(others, 700.0)).sum()))
+
+
 def _moves(size: int, choices: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
     """Each sentence to each other position; a swap of neighbours counts once."""
     if size <= ALL_MOVES:
@@ -110,8 +123,9 @@ def _moves(size: int, choices: NDArray[np.float64]) -> Iterator[tuple[int, int]]
         return
     worst = np.argsort(choices, kind="stable").tolist()
     steps = [step for far in range(1, LONG_STEP + 1) for step in (far, -far)]
-    near = ((one, one + step) for one in worst for step in steps if 0 <= one + step < size)
-    yield from islice(near, max(20, BUDGET // size**2))
+    near = [(one, one + step) for one in worst for step in steps if 0 <= one + step < size]
+    once = dict.fromkeys((min(move), max(move)) if abs(move[0] - move[1]) == 1 else move for move in near)
+    yield from islice(once, max(20, BUDGET // size**2))
 
 
 def _moved(order: Order, move: tuple[int, int]) -> Order:

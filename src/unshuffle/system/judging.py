@@ -11,7 +11,7 @@ import numpy as np
 from unshuffle.graph.prepare import Item
 from unshuffle.judge.contracts import Judge
 from unshuffle.judge.refinement import Refinement, refine
-from unshuffle.rank.ranking import FloatArray
+from unshuffle.rank.ranking import BoolArray, FloatArray, IntArray
 from unshuffle.result import Judgement, Ordering, PairProbability
 from unshuffle.system.assemble import agreement, listed, reasons
 from unshuffle.system.options import OrderOptions
@@ -43,8 +43,8 @@ def asked(
 
 
 def reranked(ordering: Ordering, item: Item, refinement: Refinement) -> Ordering:
-    """The result by the model's and the judge's pair probabilities; the model's own where nothing was answered."""
-    if not _answered(refinement):
+    """The result by the model's and the judge's pair probabilities; the model's own where the answers say nothing."""
+    if not refinement.told:
         return judged(ordering, ordering, refinement)
     pairs = listed(refinement.chance)
     changed = replace(
@@ -54,28 +54,37 @@ def reranked(ordering: Ordering, item: Item, refinement: Refinement) -> Ordering
         confidence=agreement(refinement.order, refinement.chance),
         why=reasons(refinement.order, pairs, item.graph),
     )
-    return judged(changed, ordering, refinement)
+    without = _positions(refinement.unanswered, refinement)
+    # Ranking by pairs has turned some already, which are none of the judge's doing unless it says so itself.
+    return judged(changed, ordering, refinement, (without[:, None] > without) | (refinement.answered > 0.5))
 
 
 def with_weights(item: Item, refinement: Refinement) -> Item | None:
-    """The document with the answers as link weights, for a model that reads them; None where nothing was answered."""
-    if not _answered(refinement):
+    """The document with the answers as link weights, for a model that reads them; None where they say nothing."""
+    if not refinement.told:
         return None
     first, second = item.graph.pairs
     weights = refinement.answered[first, second].astype(np.float32)
     return replace(item, graph=replace(item.graph, weights=weights))
 
 
-def judged(ordering: Ordering, unjudged: Ordering, refinement: Refinement) -> Ordering:
-    """With what was asked, what it cost and what it changed."""
-    before, after = np.argsort(unjudged.order), np.argsort(ordering.order)
+def judged(
+    ordering: Ordering, unjudged: Ordering, refinement: Refinement, by_answers: BoolArray | None = None
+) -> Ordering:
+    """With what was asked, what it cost and what it changed.
+
+    `by_answers`: (sentences, sentences) where the answers have put the row's sentence first; None: wherever it now is.
+    """
+    before, after = (_positions(one.order, refinement) for one in (unjudged, ordering))
     turned = (before[:, None] > before) & (after[:, None] < after)
+    if by_answers is not None:
+        turned &= by_answers
     return replace(
         ordering,
         judged=Judgement(
             questions=refinement.questions,
             spend=refinement.spend,
-            unjudged=unjudged.order,
+            unjudged=tuple(np.argsort(before).tolist()),
             turned=tuple((first, second) for first, second in np.argwhere(turned).tolist()),
             failed=refinement.failed,
         ),
@@ -90,5 +99,10 @@ def chances(pairs: Sequence[PairProbability], sentences: int) -> FloatArray:
     return found
 
 
-def _answered(refinement: Refinement) -> bool:
-    return any(question.answer is not None for question in refinement.questions)
+def _positions(order: Sequence[int], refinement: Refinement) -> IntArray:
+    """(sentences,) where each stands; of equal sentences the one that was given first comes first."""
+    numbers = np.asarray(order, np.intp)
+    copies = refinement.copies
+    in_turn = np.empty_like(numbers)
+    in_turn[np.argsort(copies[numbers], kind="stable")] = np.argsort(copies, kind="stable")
+    return np.argsort(in_turn)

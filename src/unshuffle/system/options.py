@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from unshuffle.errors import ConfigError
@@ -50,24 +51,37 @@ class OrderOptions:
     """How many pairs of a document the judge may be asked about."""
 
     def __post_init__(self) -> None:
-        for name in ("beam", "n_best"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"order: {name} is {value}. Give 1 or more.")
-        if self.questions < 0:
-            raise ConfigError(f"order: questions is {self.questions}. Give 0 or more.")
+        if self.beam is not None:
+            check_count("order", "beam", self.beam)
+        check_count("order", "n_best", self.n_best)
+        check_count("order", "questions", self.questions, least=0)
         if self.judge is not None:
             check_judge(self.judge, "order")
+        if self.constraints is not None:
+            from unshuffle.rank.constraints import Constraints
+
+            if not isinstance(self.constraints, Constraints):
+                kind = type(self.constraints).__name__
+                raise ConfigError(
+                    f"order: constraints is of type {kind}. Give unshuffle.Constraints, such as "
+                    "Constraints(before=[(0, 1)])."
+                )
         least = self.keep_if_unsure
-        if least is None or least == "auto":
+        if least is None or (isinstance(least, str) and least == "auto"):
             return
-        if isinstance(least, str) or not 0 <= least <= 1:
+        if isinstance(least, bool) or not isinstance(least, Real) or not 0 <= least <= 1:
             raise ConfigError(f"order: keep_if_unsure is {least!r}. Give a number from 0 to 1, or 'auto'.")
 
     @property
     def width(self) -> int:
         """Of the search: at least as wide as there are orders wanted."""
         return max(DEFAULT_BEAM if self.beam is None else self.beam, self.n_best)
+
+
+def check_count(function: str, name: str, value: object, *, least: int = 1) -> None:
+    """Refuses what is no whole number, or too small a one."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ConfigError(f"{function}: {name} is {value!r}. Give a whole number, {least} or more.")
 
 
 def changed(options: OrderOptions | None, function: str, changes: OrderKeywords) -> OrderOptions:

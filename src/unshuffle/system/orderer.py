@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from unshuffle.errors import ConfigError
+from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.graph.prepare import Item, batches, windows
 from unshuffle.judge.contracts import Judge
 from unshuffle.machine import shown
@@ -20,10 +21,11 @@ from unshuffle.system.assemble import CONFIDENCE_BEAM, assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
 from unshuffle.system.coherence import coherence_steps
 from unshuffle.system.contracts import OrderingModel
+from unshuffle.system.given import all_strings, check_stream, one_document
 from unshuffle.system.judging import asked, judged, reranked, with_weights
 from unshuffle.system.loading import Precision, RuntimeName, load
-from unshuffle.system.options import OrderKeywords, OrderOptions, changed
-from unshuffle.system.warning import tell
+from unshuffle.system.options import OrderKeywords, OrderOptions, changed, check_count
+from unshuffle.system.warning import tell, with_single_sentences_told
 from unshuffle.text.document import Document, DocumentLike, OnError, Role, document_of, numbered
 from unshuffle.text.parsing.mentions import Parser, load_parser
 
@@ -108,7 +110,7 @@ class Orderer:
     ) -> Ordering:
         """The best order of some sentences, or of a text, which is split into sentences first."""
         wanted = changed(options, "order", changes)
-        (found,) = self._ordered([(0, document_of(sentences))], wanted, batch_size=1)
+        (found,) = self._ordered([(0, one_document(sentences))], wanted, batch_size=1)
         return found
 
     def order_many(
@@ -128,9 +130,11 @@ class Orderer:
         document.
         """
         wanted = changed(options, "order_many", changes)
-        if batch_size < 1:
-            raise ConfigError(f"order_many: batch_size is {batch_size}. Give 1 or more.")
+        check_count("order_many", "batch_size", batch_size)
+        check_stream(documents)
         found = self._ordered(numbered(documents, on_error), wanted, batch_size)
+        if all_strings(documents):
+            found = with_single_sentences_told(found)
         return shown(found, documents, progress, unit=" documents")
 
     def _ordered(
@@ -189,7 +193,7 @@ class Orderer:
 
     def graph(self, sentences: DocumentLike) -> SentenceGraph:
         """The graph that the model reads."""
-        (document,) = self._parsed([document_of(sentences)])
+        (document,) = self._parsed([one_document(sentences)])
         graph = self.model.preparer.item(document).graph
         rows = zip(*graph.mentions.tolist(), graph.roles.tolist(), strict=True)
         return SentenceGraph(
@@ -241,4 +245,6 @@ def trusted_parser(model: OrderingModel, named: str | None) -> Parser | None:
             f"{model.name}: the model asks for the parser '{model.wanted_parser}'. "
             f"If you trust it, say --parser {model.wanted_parser}."
         )
+    if named not in (None, "none", "rules") and find_spec("spacy") is None:
+        raise MissingExtra(f"parser '{named}': every parser but 'rules' and 'none'", "parse")
     return load_parser(named, allow_path=True) if named else None

@@ -1,27 +1,71 @@
-"""Warnings of a result, raised where Python users see them."""
+"""Reasons not to rely on an order, and how Python users come to see them."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
 
 from unshuffle.result import Ordering
+from unshuffle.text.language import language_warnings
 
 FRONT_ENDS = ("unshuffle.cli", "unshuffle.serve")
 """They tell what a result warns of in their own way."""
+MANY = 60
+"""Sentences beyond which an order means little; beyond about twenty it is a guided guess already."""
+
+
+def doubts(sentences: Sequence[str]) -> tuple[str, ...]:
+    """What speaks, in the sentences alone, against relying on any order of them."""
+    return (*language_warnings(sentences), *other_doubts(sentences))
+
+
+def other_doubts(sentences: Sequence[str]) -> tuple[str, ...]:
+    """The same without what is said of the language."""
+    found = []
+    if len(sentences) > MANY:
+        found.append(
+            f"The text has {len(sentences)} sentences, and an order of more than {MANY} means little. "
+            "Divide it into parts."
+        )
+    blank = next((number for number, sentence in enumerate(sentences) if not sentence.strip()), None)
+    if blank is not None:
+        found.append(f"Sentence {blank}, counted from 0, is blank, and its place means nothing. Leave it out.")
+    broken = next((number for number, sentence in enumerate(sentences) if "\0" in sentence), None)
+    if broken is not None:
+        found.append(f"Sentence {broken}, counted from 0, has a NUL character in it. Check where it comes from.")
+    return tuple(found)
 
 
 def tell(ordering: Ordering) -> None:
     """Raises a result's warnings at the line that asked for it."""
-    frame, level, outside = sys._getframe(1), 3, 0
+    named = f"document '{ordering.id}': " if ordering.id else ""
+    for warning in ordering.warnings:
+        _warn(f"{named}{warning}")
+
+
+def with_single_sentences_told(results: Iterable[Ordering]) -> Iterator[Ordering]:
+    """Results of plain strings; where each was one sentence, sentences were probably given for documents."""
+    texts = sentences = 0
+    for ordering in results:
+        texts += 1
+        sentences += len(ordering)
+        yield ordering
+    if 1 < texts == sentences:
+        _warn(
+            f"order_many: each of the {texts} texts was taken as a document, and has one sentence. If they are the "
+            "sentences of one document, call `order`."
+        )
+
+
+def _warn(message: str) -> None:
+    """A warning at the line outside this package that led here; none where that is in a front end."""
+    frame, level, outside = sys._getframe(0), 1, 0
     while frame.f_back is not None:
-        frame = frame.f_back
+        frame, level = frame.f_back, level + 1
         module = frame.f_globals.get("__name__", "")
         if module.startswith(FRONT_ENDS):
             return
         if not outside and module.partition(".")[0] not in ("unshuffle", "tqdm"):
             outside = level
-        level += 1
-    named = f"document '{ordering.id}': " if ordering.id else ""
-    for warning in ordering.warnings:
-        warnings.warn(f"{named}{warning}", UserWarning, stacklevel=outside or 2)
+    warnings.warn(message, UserWarning, stacklevel=outside or 2)

@@ -26,20 +26,22 @@ _REACH = 60
 """Characters before a stop that may hold the word it belongs to."""
 _OPENING = "\"'`“”‘’«»([{¿¡-–—•*"
 _NEVER_LAST = (
-    "mr mrs ms mx dr prof gen sen rep gov capt lt col sgt maj cmdr rev hon pres messrs mme mlle mgr fr st mt"
-    " e.g i.e eg ie cf viz vs v approx ca resp incl esp w.r.t fig figs eq eqs dept univ assn bros"
+    "mr mrs ms mx dr prof gen sen capt lt sgt maj cmdr pres messrs mme mlle mgr fr"
+    " e.g i.e eg ie cf viz vs v approx ca resp incl esp w.r.t dept univ assn bros"
 )
 NEVER_LAST = frozenset(_NEVER_LAST.split())
 """Abbreviations that something always follows."""
 _BEFORE_NUMBER = (
     "no nos vol vols p pp ch chap art ref refs app ex nr ver sec sect tab thm lem prop def alg cor"
-    " jan feb mar apr jun jul aug sep sept oct nov dec"
+    " fig figs eq eqs jan feb mar apr jun jul aug sep sept oct nov dec"
 )
 BEFORE_NUMBER = frozenset(_BEFORE_NUMBER.split())
 """Words that are abbreviations only where a number follows: "No. 5", but "He said no. Then"."""
+_NUMBER = re.compile(r"[A-Z]?\.?\d")
+"""A number, as of a figure in an appendix too: "Fig. S1", "Eq. A.1"."""
 OFTEN_LAST = frozenset({"etc", "al"})
 """Abbreviations that end a sentence wherever a capital follows."""
-_SELDOM_LAST = "inc ltd co corp llc jr sr ph.d ave blvd rd est bldg hwy ft"
+_SELDOM_LAST = "inc ltd co corp llc jr sr ph.d ave blvd rd est bldg hwy ft st mt hon rev rep col gov"
 SELDOM_LAST = frozenset(_SELDOM_LAST.split())
 """Abbreviations that, like those of the form "a.m.", end a sentence only before a word that likes to open one."""
 _OPENERS = (
@@ -51,7 +53,7 @@ _OPENERS = (
 OPENERS = frozenset(_OPENERS.split())
 """Words that like to open a sentence and seldom follow an initial or an abbreviation with a capital."""
 FEWEST_WORDS = 12
-"""Below this many words nothing is said about text in Latin letters."""
+"""Below this many words the lack of small English words says nothing of text in Latin letters."""
 LEAST_SHARE = 0.1
 """English has at least this share of the words below; in prose it is a third."""
 OTHER_LETTERS = 0.3
@@ -66,6 +68,15 @@ _SMALL_WORDS = (
 )
 ENGLISH = frozenset(_SMALL_WORDS.split())
 """Words that no English text of some length does without; few other languages have one of them."""
+_FOREIGN_WORDS = (
+    "und ist nicht ein eine einen einem einer ich ihn ihm wir sind wird wurde haben auch dann nach una uno se los las"
+    " muy pero está más sus por luego une les dans avec sont cette puis nous vous elle qui gli che sono della nel poi"
+    " uma não ele ela depois foi het een niet zijn naar ook maar"
+)
+FOREIGN = frozenset(_FOREIGN_WORDS.split())
+"""Small words of other languages; none that stand with a small letter in English texts or in names, as `de la` do."""
+FEWEST_FOREIGN = 2
+"""Different ones of them from which a short text without a small English word is not English."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
 
@@ -130,7 +141,7 @@ def _dot_ends(before: str, shown: str, following: str, *, cased: bool) -> bool:
     opener = following.rstrip(",;:!?'\"”’").lower() in OPENERS
     if abbreviation in NEVER_LAST:
         return False
-    if abbreviation in BEFORE_NUMBER and following[:1].isdigit():
+    if abbreviation in BEFORE_NUMBER and _NUMBER.match(following):
         return False
     if abbreviation in OFTEN_LAST:
         return cased and not shown.startswith(("(", "[")) and not following[:1].isdigit()
@@ -143,12 +154,14 @@ def _dot_ends(before: str, shown: str, following: str, *, cased: bool) -> bool:
 
 def looks_english(sentences: Sequence[str]) -> bool:
     """False where the letters or the small words speak against it; true where too little is there to tell."""
-    text = " ".join(sentences)[:LOOKED_AT].lower()
+    shown = " ".join(sentences)[:LOOKED_AT]
+    text = shown.lower()
     letters = [letter for letter in text if letter.isalpha()]
     other = sum(not (letter.isascii() or unicodedata.name(letter, "").startswith("LATIN")) for letter in letters)
     if letters and other / len(letters) > OTHER_LETTERS:
         return False
     words = [word.replace("’", "'") for word in _WORD.findall(text)]
+    english = sum(word in ENGLISH for word in words)
     if len(words) < FEWEST_WORDS:
-        return True
-    return sum(word in ENGLISH for word in words) / len(words) >= LEAST_SHARE
+        return english > 0 or len(FOREIGN.intersection(_WORD.findall(shown))) < FEWEST_FOREIGN
+    return english / len(words) >= LEAST_SHARE

@@ -82,7 +82,10 @@ def build_optimizer(module: nn.Module, config: TrainingConfig) -> torch.optim.Op
             groups, lr=config.learning_rate, rho=config.rho, eps=config.epsilon, weight_decay=config.weight_decay
         )
     kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
-    return kind(groups, lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
+    optimizer = kind(groups, lr=config.learning_rate, weight_decay=config.weight_decay, fused=True)
+    # A fused step does not count as a change of the weights, and copies of them (`LaidOut`) would stay as they were.
+    optimizer.register_step_post_hook(lambda *_: torch.autograd.graph.increment_version(trained))
+    return optimizer
 
 
 def rate(config: TrainingConfig, done: int, total: int) -> float:

@@ -44,3 +44,9 @@ def test_a_file_too_large_to_read_whole_is_sent_to_json_lines(monkeypatch: pytes
     monkeypatch.setattr(records, "LARGEST_FILE", 10)
     with pytest.raises(DataError, match="Write it as JSON lines"):
         read('["One.", "Two."]')
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u0085", "\u2029"])
+def test_only_a_line_feed_ends_a_json_line(mark: str) -> None:
+    found = read(f'["One{mark}two."]\r\n["Three."]\n')
+    assert [sentences[0] for _, sentences in found][1] == "Three." and len(found) == 2

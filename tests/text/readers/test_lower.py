@@ -72,6 +72,11 @@ def test_a_broken_line_can_be_skipped(tmp_path: Path) -> None:
     assert report.skipped == 2
 
 
+def test_an_empty_sentence_between_two_marks_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"some\.lower line 1: sentence 2 is empty"):
+        list(read_documents(write(tmp_path, None, "a dog . <eos> <eos> a cat . <eos>\n")))
+
+
 @pytest.mark.parametrize(
     ("split", "documents", "entities", "mentions", "pairs", "unlinked"),
     [

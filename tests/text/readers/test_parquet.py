@@ -61,3 +61,11 @@ def test_what_is_no_parquet_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"data\.parquet: ") as caught:
             list(read_documents(file))
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [["sentences", "sentences"], ["id", "id", "sentences"]])
+def test_a_column_that_is_there_twice_is_named(tmp_path: Path, names: list[str]) -> None:
+    columns = [pyarrow.array([["a"]] if name == "sentences" else ["x"]) for name in names]
+    parquet.write_table(pyarrow.Table.from_arrays(columns, names), tmp_path / "data.parquet")
+    with pytest.raises(DataError, match=rf"data\.parquet: there are two columns '{names[0]}'"):
+        list(read_documents(tmp_path / "data.parquet"))

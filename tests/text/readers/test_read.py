@@ -3,6 +3,8 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import sys
+import tempfile
 from pathlib import Path
 from typing import get_args
 
@@ -83,3 +85,46 @@ def test_a_text_stream_of_any_length_is_read() -> None:
 
 def test_every_format_that_has_a_name_has_a_reader() -> None:
     assert set(FORMATS) == set(get_args(Format)) >= set(SUFFIXES.values())
+
+
+def test_a_stream_of_text_is_read_from_where_it_stands_and_in_its_encoding(tmp_path: Path) -> None:
+    file = tmp_path / "data.lines"
+    for encoding in ("utf-8", "latin-1", "utf-16"):
+        file.write_text("# a heading\nCafé one.\nTwo.\n", encoding=encoding)
+        with file.open(encoding=encoding) as stream:
+            stream.readline()
+            assert [document.sentences for document in read_documents(stream)] == [("Café one.", "Two.")]
+    with file.open(encoding="utf-8") as stream, pytest.raises(DataError, match="it is not utf-8"):
+        list(read_documents(stream))
+
+
+def test_a_stream_of_text_need_not_be_one_of_the_standard_library() -> None:
+    with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as stream:
+        stream.write("Café one.\nTwo.\n")
+        stream.seek(0)
+        assert [document.sentences for document in read_documents(stream, "lines")] == [("Café one.", "Two.")]
+
+
+def test_packed_text_comes_in_by_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(b"One a.\nTwo b.\n"))))
+    assert [document.sentences for document in read_documents(sys.stdin, "lines")] == [("One a.", "Two b.")]
+
+
+@pytest.mark.parametrize("format", ["lines", "text", "jsonl", "json", "csv", "lower"])
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF file, not text. Export it as plain text"),
+        (b"PK\x03\x04\x14\x00\x06\x00", "a Word document or another packed archive, not text"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "an old Word or other Office file"),
+        (b"{\\rtf1\\ansi One.}", "an RTF document"),
+        (b"\x89PNG\r\n\x1a\n\x00", "a picture"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF", "a picture"),
+        ("One came.\nTwo went.\n".encode("utf-16"), "UTF-16 text. Save the file as UTF-8"),
+        ("One came.\nTwo went.\n".encode("utf-16-le"), "UTF-16 text"),
+        ("One came.\nTwo went.\n".encode("utf-16-be"), "UTF-16 text"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named(content: bytes, kind: str, format: str) -> None:
+    with pytest.raises(DataError, match=f"<stream>: it is {kind}"):
+        list(read_documents(io.BytesIO(content), format, on_error="skip"))

@@ -64,11 +64,14 @@ class Preset:
     settings: Settings
     forms: tuple[Form, ...] = field(default=())
 
-    def changes(self, row: Row) -> list[str]:
-        """The settings as changes to a row; only the paper's own family of systems takes those on graph and decoder."""
+    def changes(self, row: Row, *, brings_entities: bool = True) -> list[str]:
+        """The settings as changes to a row; only the paper's own family of systems takes those on graph and decoder.
+
+        Documents that do not bring their entities are parsed, whatever the preset says of those that do.
+        """
         system = row.system
         changes = [f"tokens.split={self.settings.split}"]
-        if system.parser != "none":
+        if system.parser != "none" and (brings_entities or self.settings.parser != "none"):
             changes.append(f"parser={self.settings.parser}")
         if FAMILY not in row.name:
             return changes

@@ -25,12 +25,19 @@ def _question(exercise: Exercise, name: str) -> str:
 
 
 def _name(name: str) -> str:
-    for mark in "~=#:":
-        name = name.replace(mark, f"\\{mark}")
-    return _line(name)
+    plain = _plain(name)
+    for mark in "\\~=#:":  # the backslash first: the others get one
+        plain = plain.replace(mark, f"\\{mark}")
+    return escape(plain, quote=False)
 
 
 def _line(text: str) -> str:
-    """One line of HTML without braces, which would end the question even where they are escaped."""
-    plain = " ".join(text.split()).replace("{", "(").replace("}", ")")
-    return escape(plain.replace("//", "/ /") if plain.startswith("//") else plain, quote=False)
+    """One line of HTML; GIFT's own marks are entities, since ordering questions do not undo its escapes."""
+    plain = _plain(text)
+    line = escape(plain.replace("//", "/ /") if plain.startswith("//") else plain, quote=False)
+    return line.replace("#", "&#35;").replace("\\", "&#92;")
+
+
+def _plain(text: str) -> str:
+    """Without braces, which would end the question even where they are escaped."""
+    return " ".join(text.split()).replace("{", "(").replace("}", ")")

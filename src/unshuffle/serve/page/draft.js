@@ -19,11 +19,11 @@ const check = () => busy(byId("check"), byId("draft-problem"), async () => {
   const text = byId("draft").value;
   if (!text.trim()) throw new Error("There is no draft yet. Paste one or pick an example.");
   const { sentences } = await post("split", { text, split: "sentences" });
-  await judge(paragraphsOf(text, sentences));
+  await judge(text, paragraphsOf(text, sentences));
 });
 
-/** Ask what the service makes of paragraphs, and show it. */
-async function judge(asked, focused) {
+/** Ask what the service makes of a text's paragraphs, and show it. */
+async function judge(text, asked, focused) {
   const sentences = asked.flat();
   const answer = await score(sentences);
   if (!answer) return;
@@ -35,15 +35,18 @@ async function judge(asked, focused) {
   byId("draft-headline").dataset.level = advice.size ? "unsure" : "fair";
   showWarnings(byId("draft-warnings"), answer.warnings);
   showPassage(byId("passage"), paragraphs, advice, moveIt, focused);
-  checked = byId("draft").value;
+  checked = text;
   mark();
 }
 
 const moveIt = (from, to) => busy(byId("check"), byId("draft-problem"), async () => {
+  // The move would be made in the text as it was checked, and what was typed since would be gone.
+  if (byId("draft").value !== checked) throw new Error("The draft has changed since it was checked. Check it again, then move.");
   const changed = move(paragraphs, from, to);
-  earlier.push(byId("draft").value);
-  byId("draft").value = textOf(changed);
-  await judge(changed, to);
+  const text = textOf(changed);
+  earlier.push(checked);
+  byId("draft").value = text;
+  await judge(text, changed, to);
   speak(`Sentence ${from + 1} moved to position ${to + 1}. Undo takes it back.`);
 });
 

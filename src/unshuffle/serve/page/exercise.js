@@ -10,16 +10,21 @@ const INSTRUCTION = "Put the sentences in the order in which they make sense. "
 let made;
 let of = ""; // the paragraph that it was made of
 let seed = 0;
+let taken = []; // the items of the proposal that was taken last
 
 const make = () => busy(byId("make"), byId("exercise-problem"), async () => {
   const text = byId("paragraph").value;
   if (!text.trim()) throw new Error("There is no paragraph yet. Paste one or pick an example.");
-  // A merged item is one line that holds several full stops.
-  const split = guessSplit(text);
-  made = await post("exercise", { text, split, seed, margin: Number(byId("margin").value), mend: byId("mend").checked });
+  made = await post("exercise", { text, split: splitOf(text), seed, margin: Number(byId("margin").value), mend: byId("mend").checked });
   of = text;
   show();
 });
+
+/** At lines as long as some of them are items that were taken: a merged one holds several full stops. */
+function splitOf(text) {
+  const lines = text.split("\n");
+  return taken.some((item) => lines.includes(item)) ? "lines" : guessSplit(text);
+}
 
 function markOld() {
   byId("exercise-old").hidden = !made || byId("paragraph").value === of;
@@ -48,7 +53,8 @@ function proposal(one) {
   const positions = one.sentences.map((position) => position + 1).join(" and ");
   const words = one.change === "drop" ? `Drop sentence ${positions}` : `Merge sentences ${positions}`;
   const use = () => {
-    byId("paragraph").value = one.result.join("\n");
+    taken = one.result;
+    byId("paragraph").value = taken.join("\n");
     make();
   };
   return element("div", { class: "proposal" },

@@ -31,7 +31,7 @@ let picture;
 const list = new SentenceList(byId("sentences"), () => rearranged());
 const field = new SplitField({ text: byId("text"), choice: byId("split"), outcome: byId("outcome") }, () => markOld());
 const player = new Player((step) => {
-  picture?.show(steps[step]);
+  showStep(step);
   byId("caption").textContent = steps[step].caption;
   return steps[step].caption;
 });
@@ -70,8 +70,6 @@ function show({ ordering, drawn }) {
   found.order.forEach((sentence, position) => (labels[sentence] = position + 1));
   for (const id of ["result", "graph-body", "pairs-card", "others-card"]) byId(id).hidden = false;
   byId("welcome").hidden = true;
-  byId("legend-open").hidden = !found.rounds.length;
-  for (const entry of document.querySelectorAll(".legend .role")) entry.hidden = !graph.entities.length;
   showWarnings(byId("warnings"), found.warnings);
   markOld();
   list.load(found.input, found.order, labels);
@@ -91,9 +89,16 @@ export function draw() {
   list.showSteps(cues, chance, found);
   drawHeat(byId("heat"), { sentences: found.input, order: list.order, labels, chance });
   picture = drawGraph(byId("graph"), { sentences: found.input, order: list.order, labels, graph, pairs });
-  if (player.step !== undefined && player.step < steps.length) picture.show(steps[player.step]);
+  if (player.step !== undefined && player.step < steps.length) showStep(player.step);
   byId("reset").disabled = own;
   markOthers(found.n_best, list.order);
+}
+
+/** Draw a step of the story; the legend lists what is to be seen in it. */
+function showStep(step) {
+  if (!picture) return;
+  picture.show(steps[step]);
+  for (const entry of document.querySelectorAll(".legend li")) entry.hidden = !picture.drawing.querySelector(entry.dataset.of);
 }
 
 function showHeadline() {

@@ -5,20 +5,21 @@ export function paragraphsOf(text, sentences) {
   const paragraphs = [];
   let at = 0;
   for (const sentence of sentences) {
-    const start = find(text, sentence, at);
+    const { start, end } = find(text, sentence, at);
     if (!paragraphs.length || /\n\s*\n/u.test(text.slice(at, start))) paragraphs.push([]);
     paragraphs.at(-1).push(sentence);
-    at = start + sentence.length;
+    at = end;
   }
   return paragraphs;
 }
 
-/** Where a sentence begins; the service may have closed up its spaces. */
+/** Where a sentence first stands from a place on; the service has closed up its blanks and line ends. */
 function find(text, sentence, at) {
-  const whole = text.indexOf(sentence, at);
-  if (whole >= 0) return whole;
-  const start = text.indexOf(sentence.split(/\s/u, 1)[0], at);
-  return start >= 0 ? start : at;
+  const words = sentence.trim().split(/\s+/u).map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&"));
+  const pattern = new RegExp(words.join("[\\s\\x1c-\\x1f\\x85]+"), "gu");
+  pattern.lastIndex = at;
+  const match = pattern.exec(text);
+  return match ? { start: match.index, end: pattern.lastIndex } : { start: at, end: at };
 }
 
 /** The paragraphs with one sentence moved; it joins the paragraph of the sentence that it then follows. */

@@ -124,7 +124,7 @@ export class SentenceList {
       item.querySelector("p").replaceChildren(...marked(this.sentences[sentence], cues[sentence]));
       const place = position ? `Between ${this.labels[this.order[position - 1]]} and ${this.labels[sentence]}` : "";
       const sure = position ? chance(this.order[position - 1], sentence) : 1;
-      const words = position ? tie(cues[sentence], earlier) || "no clue in plain words" : "opens the text";
+      const words = position ? tie(cues[sentence], earlier) || "no obvious clue" : "opens the text";
       const doubtful = position > 0 && sure < headline.doubt_below && !equal(this.order[position - 1], sentence);
       item.classList.toggle("doubtful", doubtful);
       item.querySelector(".tie").replaceChildren(

@@ -16,6 +16,7 @@ from unshuffle.errors import DataError
 from unshuffle.text.document import Document, Mention, Role
 from unshuffle.text.readers.source import PACKED, Line, Source, document
 
+_END = re.compile(r"(?<!\S)<eos>(?!\S)")
 _MENTION = re.compile(r"(\d{1,6})-([123])")
 
 
@@ -49,7 +50,7 @@ def _document(source: Source, line: Line, entities: Line | None, beside: str) ->
     error = line.error or (entities.error if entities else None)
     if error:
         return error
-    sentences = [" ".join(part.split()) for part in f" {line.text} ".split(" <eos> ")]
+    sentences = [" ".join(part.split()) for part in _END.split(line.text)]
     if len(sentences) > 1 and not sentences[-1]:
         sentences.pop()
     try:

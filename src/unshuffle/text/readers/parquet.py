@@ -45,11 +45,14 @@ def _columns(name: str, schema: Any) -> list[str]:
     if "sentences" not in schema.names:
         found = ", ".join(schema.names[:8])
         raise DataError(f"{name}: column 'sentences' is missing (there are: {found}). Rename the column.")
+    columns = [column for column in ("id", "sentences") if column in schema.names]
+    if twice := next((column for column in columns if schema.names.count(column) > 1), None):
+        raise DataError(f"{name}: there are two columns '{twice}'. Rename one of them.")
     kind = schema.field("sentences").type
     lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     if not lists or not (types.is_string(kind.value_type) or types.is_large_string(kind.value_type)):
         raise DataError(f"{name}: column 'sentences' is {kind}. It must be a list of strings.")
-    return [column for column in ("id", "sentences") if column in schema.names]
+    return columns
 
 
 def _document(batch: Any, number: int, where: str, default_id: str) -> Document | DataError:

@@ -12,6 +12,7 @@ from typing import Any
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import Document
+from unshuffle.text.readers.signatures import check_text
 from unshuffle.text.readers.source import Source, document
 from unshuffle.text.split import Unit, split_text
 
@@ -41,6 +42,7 @@ def read_json(source: Source, unit: Unit = "sentence") -> Iterator[Document | Da
     if len(raw) > LARGEST_FILE:
         limit = LARGEST_FILE // (1024 * 1024)
         raise DataError(f"{source.name}: it is longer than {limit} MB. Write it as JSON lines, one document per line.")
+    check_text(source.name, raw[:16])
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -58,7 +60,7 @@ def read_json(source: Source, unit: Unit = "sentence") -> Iterator[Document | Da
 
 def _records(source: Source, text: str) -> Iterator[tuple[str, str, Any]]:
     """Each document with its place and an id for want of its own; one that cannot be parsed is its error."""
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     try:
         whole = _parsed(text, source.name, f"Give a list of documents such as {NEEDED}, or JSON lines.")
     except DataError:

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import lzma
+import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import LARGEST_DOCUMENT, LONGEST_SENTENCE, TOO_LARGE, TOO_LONG, Document
+from unshuffle.text.readers.signatures import check_text
 
 LONGEST_LINE = 32 * 1024 * 1024
 """Bytes; a longer line is no line of text but a broken or wrong file."""
@@ -28,7 +30,7 @@ class Line:
     number: int
     """From 1."""
     text: str
-    """Without its end."""
+    """Without its end; of a broken line, what can be read of it."""
     error: DataError | None = None
 
 
@@ -63,6 +65,10 @@ class Source:
                 raise DataError(
                     f"{self.name}: the packed file is truncated or damaged ({error}). Fetch it again."
                 ) from None
+            except UnicodeDecodeError as error:  # only a stream of text decodes while it is read
+                raise DataError(
+                    f"{self.name}: it is not {error.encoding}. Open it with its own encoding, or as bytes."
+                ) from None
             except OSError as error:
                 reason = (error.strerror or str(error)).strip().split("\n")[0]  # Arrow's go on for lines
                 raise DataError(f"{self.name}: it cannot be read ({reason}). Check the file.") from None
@@ -74,19 +80,22 @@ class Source:
             while raw := content.readline(LONGEST_LINE + 1):
                 number += 1
                 where = f"{self.name} line {number}"
+                if number == 1:
+                    check_text(self.name, raw)
                 if len(raw) > LONGEST_LINE and not raw.endswith(b"\n"):
+                    marks = raw.count(b'"')
                     while raw and not raw.endswith(b"\n"):
                         raw = content.readline(LONGEST_LINE)
+                        marks += raw.count(b'"')
                     limit = LONGEST_LINE // (1024 * 1024)
-                    yield Line(
-                        number, "", DataError(f"{where}: it is longer than {limit} MB. Put one document on a line.")
-                    )
+                    error = DataError(f"{where}: it is longer than {limit} MB. Put one document on a line.")
+                    yield Line(number, '"' * (marks % 2), error)  # an odd one opens or closes a cell of a table
                     continue
                 try:
                     text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError as error:
-                    wrong = f"byte {error.start + 1} is not UTF-8"
-                    yield Line(number, "", DataError(f"{where}: {wrong}. Save the file as UTF-8."))
+                except UnicodeDecodeError as wrong:
+                    error = DataError(f"{where}: byte {wrong.start + 1} is not UTF-8. Save the file as UTF-8.")
+                    yield Line(number, raw.decode("utf-8", "replace").rstrip("\r\n"), error)
                     continue
                 yield Line(number, text.rstrip("\r\n"))
 
@@ -110,9 +119,12 @@ class _Encoded(io.RawIOBase):
 
 
 def _binary(stream: IO[Any] | None) -> BinaryIO:
-    if isinstance(stream, io.TextIOBase):
-        inner = getattr(stream, "buffer", None)  # stdin has one, StringIO has not
-        return cast(BinaryIO, inner if inner is not None else io.BufferedReader(_Encoded(cast(IO[str], stream))))
+    inner = getattr(stream, "buffer", None)
+    if stream is sys.stdin and inner is not None:
+        return cast(BinaryIO, inner)  # packed input comes in here too
+    if stream is not None and isinstance(stream.read(0), str):
+        # Not by its buffer, which knows nothing of what was read before, nor of the encoding.
+        return cast(BinaryIO, io.BufferedReader(_Encoded(stream)))
     return cast(BinaryIO, stream)
 
 

@@ -1,96 +1,45 @@
 """CSV and TSV with a header, in two shapes.
 
 A column `sentence` makes it a row a sentence: the rows of a document stand together and share an `id`; a column
-`position`, if there is one, tells their order. Otherwise it is a row a document: `id`, then the sentences: the columns
-sentence1, sentence2 and so on if there are such, else a column `text`, whose running text is split, else all other
-columns. CSV may quote its cells; TSV does not, so that a quotation mark in it is one.
+`position`, if there is one, tells their order. Otherwise it is a row a document, with its `id` if there is one, and the
+sentences: the columns sentence1, sentence2 and so on if there are such, else a column `text`, whose running text is
+split, else, where there is an `id`, all other columns. CSV may quote its cells; TSV does not, so that a quotation mark
+in it is one.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 from unshuffle.errors import DataError
 from unshuffle.text.document import LARGEST_DOCUMENT, TOO_LARGE, Document
-from unshuffle.text.readers.source import Line, Source, document
+from unshuffle.text.readers.cells import TableRow, read_rows
+from unshuffle.text.readers.source import Source, document
 from unshuffle.text.split import Unit, split_text
 
 _NUMBERED = re.compile(r"sentence_?\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """The cells of a row, or what is wrong with it."""
-
-    where: str
-    cells: list[str]
-    error: DataError | None = None
-
-
 def read_csv(source: Source, unit: Unit = "sentence") -> Iterator[Document | DataError]:
     """The documents of a file with commas."""
-    return _read(source, ",", csv.QUOTE_MINIMAL, unit)
+    return _read(source, read_rows(source, ",", quoted=True), unit)
 
 
 def read_tsv(source: Source, unit: Unit = "sentence") -> Iterator[Document | DataError]:
     """The documents of a file with tabs."""
-    return _read(source, "\t", csv.QUOTE_NONE, unit)
+    return _read(source, read_rows(source, "\t", quoted=False), unit)
 
 
-class _Feed:
-    """Lines for the csv module; unlike a generator it can go on after a line that raised."""
-
-    def __init__(self, lines: Iterator[Line]) -> None:
-        self._lines = lines
-        self.number = 0
-
-    def __iter__(self) -> _Feed:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.number = line.number
-        if line.error:
-            raise line.error
-        return line.text + "\n"
-
-
-def _rows(source: Source, delimiter: str, quoting: Literal[0, 3]) -> Iterator[TableRow]:
-    feed = _Feed(source.lines())
-    reader = csv.reader(feed, delimiter=delimiter, quoting=quoting, strict=True)
-    while True:
-        where = f"{source.name} line {feed.number + 1}"
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield TableRow(
-                where, [], DataError(f"{where}: the row cannot be read ({error}). Check its quotation marks.")
-            )
-        except DataError as error:
-            if feed.number == 0:
-                raise  # the file itself, not a line
-            yield TableRow(where, [], error)
-        else:
-            if any(cell.strip() for cell in cells):
-                yield TableRow(where, [cell.strip() for cell in cells])
-
-
-def _read(source: Source, delimiter: str, quoting: Literal[0, 3], unit: Unit) -> Iterator[Document | DataError]:
-    rows = _rows(source, delimiter, quoting)
+def _read(source: Source, rows: Iterator[TableRow], unit: Unit) -> Iterator[Document | DataError]:
     header = next(rows, None)
     if header is None:
         raise DataError(f"{source.name}: it is empty. The first line must name the columns.")
     if header.error:
         raise header.error
     names = [name.lower() for name in header.cells]
-    if "id" not in names or len(set(names)) < max(len(names), 2):
-        raise DataError(f"{header.where}: the header must name each column once, with 'id' among them. Add a header.")
+    if wrong := _wrong_with(names):
+        raise DataError(f"{header.where}: {wrong}")
     whole = _whole(rows, len(names))
     if "sentence" in names:
         yield from _row_a_sentence(names, whole)
@@ -98,16 +47,29 @@ def _read(source: Source, delimiter: str, quoting: Literal[0, 3], unit: Unit) ->
         yield from _row_a_document(source, names, whole, unit)
 
 
+def _wrong_with(names: list[str]) -> str | None:
+    """What a header lacks; without a name that is known it is perhaps the first document."""
+    if len(names) == 1 and (separator := next((mark for mark in ";\t,|" if mark in names[0]), None)):
+        named = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars"}[separator]
+        return f"its columns are divided by {named}. Use commas in CSV and tabs in TSV."
+    if (twice := next((name for name in names if names.count(name) > 1), None)) is not None:
+        return f"the header names column '{twice}' twice. Rename one of them."
+    if "sentence" in names and "id" not in names:
+        return "column 'id' is missing, which tells the sentences of one document. Add it."
+    if "id" not in names and "text" not in names and not any(map(_NUMBERED.fullmatch, names)):
+        return "the header names none of 'id', 'text', 'sentence' and 'sentence1'. Add a header, or rename a column."
+    return "the header names no column but 'id'. Add one of sentences." if names == ["id"] else None
+
+
 def _whole(rows: Iterator[TableRow], width: int) -> Iterator[TableRow]:
-    """Rows made as wide as the header; wider ones are faults."""
+    """Rows made at least as wide as the header; wider ones are faults."""
     for row in rows:
-        if len(row.cells) > width:
-            message = (
+        error = row.error
+        if len(row.cells) > width and not error:
+            error = DataError(
                 f"{row.where}: the row has {len(row.cells)} cells, the header {width}. Quote or remove the extra ones."
             )
-            yield TableRow(row.where, [], DataError(message))
-        else:
-            yield TableRow(row.where, row.cells + [""] * (width - len(row.cells)), row.error)
+        yield TableRow(row.where, row.cells + [""] * (width - len(row.cells)), error)
 
 
 def _row_a_document(
@@ -125,7 +87,8 @@ def _row_a_document(
         try:
             if row.error:
                 raise row.error
-            yield document(row.where, sentences, row.cells[names.index("id")], f"{source.stem}-{number}")
+            id = row.cells[names.index("id")] if "id" in names else None
+            yield document(row.where, sentences, id, f"{source.stem}-{number}")
         except DataError as error:
             yield error
 
@@ -133,19 +96,29 @@ def _row_a_document(
 def _row_a_sentence(names: list[str], rows: Iterator[TableRow]) -> Iterator[Document | DataError]:
     done: set[int] = set()  # hashes, since a corpus has many ids
     group = _TableGroup()
+    stray: DataError | None = None
     for row in rows:
-        cells = dict(zip(names, row.cells, strict=True)) if not row.error else {}
-        if not cells.get("id"):
-            # Nobody can tell whose sentence this was: the document around it is not whole.
-            group.break_with(row.error or DataError(f"{row.where}: the row has no id. Give that of its document."))
+        cells = dict(zip(names, row.cells, strict=False))
+        shifted = len(row.cells) > len(names) and cells["id"] != group.id  # its id is perhaps another cell
+        if not cells["id"] or shifted:
+            # Nobody can tell whose sentence this was: neither the document before nor the one after it is surely whole.
+            stray = stray or row.error or DataError(f"{row.where}: the row has no id. Give that of its document.")
+            group.break_with(stray)
             continue
         if cells["id"] != group.id:
-            yield from group.end()
+            if group.id:
+                yield from group.end()
             done.add(hash(group.id))
             group = _TableGroup(cells["id"], row.where)
+            if stray:
+                group.break_with(stray)
             if hash(group.id) in done:
                 group.break_with(DataError(f"{row.where}: document '{group.id}' ended above. Put its rows together."))
-        group.add(row.where, cells["sentence"], cells.get("position"))
+        stray = None
+        if row.error:
+            group.break_with(row.error)
+        else:
+            group.add(row.where, cells["sentence"], cells.get("position"))
     yield from group.end()
 
 
