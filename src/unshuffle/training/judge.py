@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -14,20 +15,23 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from unshuffle.decode.contracts import Gold
+from unshuffle.errors import ConfigError
 from unshuffle.graph.batch import Batch
 from unshuffle.graph.build import GraphConfig
 from unshuffle.graph.prepare import Item, Preparer
 from unshuffle.judge.cross_encoder import CrossEncoder, CrossEncoderConfig, CrossEncoderJudge
+from unshuffle.machine import Precision, usable_precision
 from unshuffle.seeds import derived
+from unshuffle.system.folder import load_model
 from unshuffle.text.document import Document
-from unshuffle.text.tokens import TokensConfig
+from unshuffle.text.tokens import Tokenizer, TokensConfig
 from unshuffle.training.checkpoint import Checkpoint
 from unshuffle.training.classifiers import shuffled_batches
 from unshuffle.training.config import TrainingConfig
 from unshuffle.training.corpus import Splits
 from unshuffle.training.loop import Drawn, Progress, train
 from unshuffle.training.processes import leads, rank, ranks, summed
-from unshuffle.training.run import new_fabric
+from unshuffle.training.run import beginning, new_fabric
 
 PAIRS = 4
 """Pairs of a document that a step learns from, or fewer where it has fewer."""
@@ -53,6 +57,9 @@ class JudgeTraining:
     training: TrainingConfig = SETTINGS
     seed: int = 1
     device: str = "cpu"
+    precision: Precision | Literal["auto"] = "32"
+    start: str = ""
+    """Folder or name of an ordering model whose transformer the judge begins with; empty for the encoder as it is."""
 
 
 class PairTask(nn.Module):
@@ -107,6 +114,17 @@ def drawn_pairs(drawn: Drawn) -> tuple[list[list[tuple[int, int]]], list[float]]
     return pairs, truth
 
 
+def take_over_transformer(model: CrossEncoder, tokenizer: Tokenizer, start: str) -> None:
+    """Begins with the transformer that an ordering model has trained; only the head starts from nothing."""
+    other, own = load_model(start), model.pieces.state_dict()
+    slot = "sentence_encoder.pieces."
+    known = {name.removeprefix(slot): value for name, value in other.network.state_dict().items() if slot in name}
+    same_words = other.preparer.tokenizer.backend.get_vocab() == tokenizer.backend.get_vocab()
+    if not same_words or {n: v.shape for n, v in known.items()} != {n: v.shape for n, v in own.items()}:
+        raise ConfigError(f"{start}: its transformer is not of the encoder's kind. Give the --encoder it began with.")
+    model.pieces.load_state_dict(known)
+
+
 def train_judge(job: JudgeTraining, report: Callable[[Progress], None] = lambda progress: None) -> CrossEncoderJudge:
     """Trains, or goes on with a training that was cut off, and saves the judge."""
     job.data.check()
@@ -114,6 +132,8 @@ def train_judge(job: JudgeTraining, report: Callable[[Progress], None] = lambda 
     tokenizer = config.vocabulary((), TokensConfig(longest=config.longest), job.seed).tokenizer
     torch.manual_seed(derived(job.seed, "judge") % 2**31)
     model = CrossEncoder(config, words=tokenizer.size)
+    if job.start:
+        take_over_transformer(model, tokenizer, job.start)
     preparer = Preparer(tokenizer=tokenizer, config=GraphConfig())
 
     def items(documents: Sequence[Document]) -> list[Item]:
@@ -125,7 +145,9 @@ def train_judge(job: JudgeTraining, report: Callable[[Progress], None] = lambda 
         model.to(fabric.device), items(job.data.train), items(job.data.valid), derived(job.seed, "valid") % 2**31
     )
     timeless = replace(job.training, minutes=0)
-    deciding = json.dumps([asdict(config), asdict(timeless), job.data.hash, job.seed], sort_keys=True, default=str)
+    precision = usable_precision(job.precision, fabric.device)
+    settings = [asdict(config), asdict(timeless), job.data.hash + beginning(job.start), job.seed, precision]
+    deciding = json.dumps(settings, sort_keys=True, default=str)
     fingerprint = hashlib.sha256(deciding.encode()).hexdigest()[:16]
     for progress in train(
         fabric,
@@ -136,6 +158,7 @@ def train_judge(job: JudgeTraining, report: Callable[[Progress], None] = lambda 
         epochs=job.training.epochs,
         patience=job.training.patience,
         minutes=job.training.minutes,
+        precision=precision,
     ):
         report(progress)
     judge = CrossEncoderJudge(model.cpu(), tokenizer)

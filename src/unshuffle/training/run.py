@@ -68,7 +68,7 @@ def take_over(model: Model, start: str) -> None:
     model.network.load_state_dict({**own, **fitting})
 
 
-def _beginning(start: str) -> str:
+def beginning(start: str) -> str:
     """What tells the weights of one beginning from those of another, so that no stage of another is gone on with."""
     if not start:
         return ""
@@ -110,7 +110,7 @@ def train_system(job: TrainingJob, report: Callable[[Progress], None] = lambda p
         config=job.config,
         training=job.training,
         seed=job.seed,
-        data_hash=Splits(train, valid, ()).hash + _beginning(job.start),
+        data_hash=Splits(train, valid, ()).hash + beginning(job.start),
         folder=job.stages or marker,
         precision=usable_precision(job.precision, fabric.device),
     )
