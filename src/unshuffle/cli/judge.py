@@ -49,13 +49,11 @@ def train_judge(
         raise MissingExtra("Training", "train") from None
     from unshuffle.cli.terminal import StageBars
     from unshuffle.judge.cross_encoder import CrossEncoderConfig
-    from unshuffle.machine import keep_memory
     from unshuffle.training.corpus import read_splits
     from unshuffle.training.judge import SETTINGS, JudgeTraining
     from unshuffle.training.judge import train_judge as trained
 
     torch.set_num_threads(threads)
-    keep_memory()
     job = JudgeTraining(
         config=CrossEncoderConfig(source=encoder, context=context, longest=longest),
         data=read_splits(data),
