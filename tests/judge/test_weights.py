@@ -18,6 +18,7 @@ from unshuffle.judge.contracts import Trust
 from unshuffle.judge.cross_encoder import CrossEncoder, CrossEncoderConfig, CrossEncoderJudge
 from unshuffle.judge.language_model import LanguageModelJudge
 from unshuffle.judge.opening import open_judge
+from unshuffle.system.folder import save_model
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.text.tokens import TokensConfig
@@ -151,6 +152,24 @@ def test_a_judge_learns_which_sentence_comes_first(tmp_path: Path) -> None:
     assert max(scores) > 90
     sentences = numbered(1, 3)[0].sentences
     assert open_judge(str(tmp_path / "judge")).answers(sentences, [(0, 3)]) == judge.answers(sentences, [(0, 3)])
+
+
+def test_a_judge_may_begin_with_the_transformer_of_an_ordering_model_of_the_same_kind(tmp_path: Path) -> None:
+    ordering = tiny_model("ranktxnet", tmp_path)
+    save_model(ordering, tmp_path / "ordering")
+    job = JudgeTraining(
+        config=CrossEncoderConfig(source=str(tmp_path / "transformer")),
+        data=Splits(numbered(4, 1), numbered(4, 2), ()),
+        out=tmp_path / "judge",
+        training=replace(SETTINGS, learning_rate=1e-12, epochs=1),
+        start=str(tmp_path / "ordering"),
+    )
+    begun = train_judge(job).model.pieces.state_dict()
+    known = ordering.network.state_dict()
+    assert all(torch.allclose(value, known[f"sentence_encoder.pieces.{name}"]) for name, value in begun.items())
+    save_model(tiny_model("se-grn", tmp_path), tmp_path / "words")
+    with pytest.raises(ConfigError, match="not of the encoder's kind"):
+        train_judge(replace(job, start=str(tmp_path / "words"), out=tmp_path / "other"))
 
 
 class Told:

@@ -1,5 +1,6 @@
 """The experiment on judges: every way at every number of questions, on made-up data."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -33,9 +34,11 @@ def test_more_questions_to_an_oracle_help_and_useful_ones_most(folder: Path) -> 
         out,
         documents=12,
         fitted_on=12,
+        label="tried",
         curves=True,
     )
-    assert [path.name for path in written] == ["made-up-oracle.json", "made-up-oracle-0.5.json", "made-up-curve.json"]
+    names = ["made-up-oracle.json", "made-up-oracle-0.5.json", "made-up-curve.json"]
+    assert written == [out / "tried" / name for name in names]
     found = json.loads(written[0].read_text())
     tau = {(point["way"], point["questions"]): point["tau"] for point in found["points"]}
     assert tau["ranker", None] == 100 and tau["useful", None] > tau["useful", 0]
@@ -44,7 +47,11 @@ def test_more_questions_to_an_oracle_help_and_useful_ones_most(folder: Path) -> 
     assert {"command", "commit", "versions", "minutes", "trust", "spend"} <= set(found)
     curve = json.loads(written[-1].read_text())["tau_by_reliability"]
     assert len(curve) == 9 and all(-100 <= value <= 100 for value in curve.values())
-    assert (out / "made-up.svg").is_file() and "most useful pairs" in (out / "made-up.md").read_text()
+    assert (out / "tried" / "made-up.svg").is_file()
+    with gzip.open(out / "tried" / "made-up-oracle.taus.jsonl.gz", "rt") as lines:
+        each = {(row["way"], row["questions"]): row["tau"] for row in map(json.loads, lines)}
+    assert {key: round(sum(values) / len(values), 2) for key, values in each.items()} == pytest.approx(tau, abs=0.011)
+    assert found["right"] == 100 and 30 < json.loads(written[1].read_text())["right"] < 70
 
 
 def test_a_judge_that_is_none_is_refused() -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,67 +19,24 @@ import numpy as np
 import torch
 
 from unshuffle.errors import ConfigError
-from unshuffle.evaluation.results import command_line, commit, versions
+from unshuffle.evaluation.results import command_line, commit, versions, write_packed
 from unshuffle.evaluation.trust import Remembering, Unjudged, fitted_trust, unjudged
 from unshuffle.graph.batch import collate
-from unshuffle.judge.contracts import Judge, Trust
+from unshuffle.judge.contracts import Judge
 from unshuffle.judge.opening import open_judge
-from unshuffle.judge.ranker import PairRanker
-from unshuffle.judge.refinement import Asking, refine
-from unshuffle.metrics.bootstrap import paired_bootstrap
 from unshuffle.search.contracts import Search
 from unshuffle.seeds import derived
-from unshuffle.storage.files import write_json, write_text
+from unshuffle.storage.files import read_json, write_json
 from unshuffle.system.orderer import Orderer
 from unshuffle.text.document import Document
 from unshuffle.training.corpus import read_splits
 from unshuffle_research import RESULTS
+from unshuffle_research.experiments.asking import WAYS, Oracle, Point, measured, share_right, ways_of
 from unshuffle_research.experiments.plots import COLOURS, new_figure, save
 
-QUESTIONS = (0, 5, 10, 20, None)
-"""None for every pair."""
-WAYS = {
-    "useful": "most useful pairs",
-    "random": "random pairs",
-    "ranker": "PairRanker, no model",
-    "weights": "most useful pairs, as link weights",
-}
+ORACLE = "oracle"
 RELIABILITIES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 ORACLE = "oracle"
-
-
-class Oracle:
-    """Knows the true order, and is right with a chance that is the same for every shuffle and question."""
-
-    def __init__(self, documents: Sequence[Document], reliability: float, seed: int) -> None:
-        self.trust = Trust(reliability=min(max(reliability, 0.501), 0.995), sure=0.99)
-        self._right, self._seed = reliability, seed
-        self._texts = {frozenset(document.sentences): document.sentences for document in documents}
-
-    def answers(self, sentences: Sequence[str], pairs: Sequence[tuple[int, int]]) -> list[float]:
-        """1 or 0."""
-        true = self._texts[frozenset(sentences)]
-        found = []
-        for first, second in pairs:
-            one, other = sentences[first], sentences[second]
-            luck = np.random.default_rng(derived(self._seed, *sorted((one, other)))).random()
-            found.append(float((true.index(one) < true.index(other)) == (luck < self._right)))
-        return found
-
-
-@dataclass(frozen=True)
-class Point:
-    """One number of questions asked in one way."""
-
-    way: str
-    questions: int | None
-    tau: float
-    asked: float
-    """Mean over documents; the judge may be asked less often than it could be."""
-    share: float
-    """The same as a share of all pairs."""
-    gain: tuple[float, float, float]
-    """Over the model alone, and its 95 % band by paired bootstrap over documents."""
 
 
 def judged_by(name: str, documents: Sequence[Document], seed: int, cache: Path | None) -> Judge:
@@ -91,68 +48,6 @@ def judged_by(name: str, documents: Sequence[Document], seed: int, cache: Path |
         raise ConfigError(f"--judge {name}: expected oracle, oracle:0.8, or NAME=PLACE.")
     place, _, model = rest.partition("#")
     return open_judge(place, model=model, cache=cache)
-
-
-def ordered_usefully(one: Unjudged, judge: Judge, questions: int, trust: Trust) -> tuple[Sequence[int], int]:
-    """As `Orderer.order` does for a model that is reranked."""
-    found = refine(one.document.sentences, one.chance, judge, questions=questions, trust=trust)
-    return (found.order if found.told else one.order), len(found.questions)
-
-
-def ordered_by_lot(one: Unjudged, judge: Judge, questions: int, trust: Trust) -> tuple[Sequence[int], int]:
-    """The same number of pairs, drawn by lot."""
-    asking = Asking(one.document.sentences, one.chance, trust, None)
-    first, second = np.triu_indices(len(asking.texts), 1)
-    drawn = np.random.default_rng(derived(1, *sorted(asking.texts))).permutation(len(first))[:questions]
-    pairs = [(int(first[at]), int(second[at])) for at in drawn if asking.texts[first[at]] != asking.texts[second[at]]]
-    if not trust.used or not pairs:
-        return one.order, 0
-    asking.ask(judge, pairs)
-    return asking.finished(None).order, len(pairs)
-
-
-def ordered_without_model(one: Unjudged, judge: Judge, questions: int, trust: Trust) -> tuple[Sequence[int], int]:
-    """By the judge alone."""
-    found = PairRanker(judge=judge, budget=questions).order(one.document.sentences)
-    return found.order, found.calls
-
-
-Ordered = Callable[[Unjudged, Judge, int, Trust], tuple[Sequence[int], int]]
-
-
-def ways_of(orderer: Orderer) -> dict[str, Ordered]:
-    """By name; the last only for a model that reads link weights."""
-    ways: dict[str, Ordered] = {
-        "useful": ordered_usefully,
-        "random": ordered_by_lot,
-        "ranker": ordered_without_model,
-    }
-
-    def by_weights(one: Unjudged, judge: Judge, questions: int, trust: Trust) -> tuple[Sequence[int], int]:
-        found = orderer.order(one.document, judge=judge, questions=questions)
-        return found.order, len(found.judged.questions) if found.judged else 0
-
-    return ways | {"weights": by_weights} if orderer.model.judged else ways
-
-
-def measured(alone: Sequence[Unjudged], judge: Judge, trust: Trust, ways: Mapping[str, Ordered]) -> list[Point]:
-    """Every way at every number of questions."""
-    base = np.array([one.tau(one.order) for one in alone])
-    points = []
-    for way, ordered in ways.items():
-        for questions in QUESTIONS:
-            pairs = np.array([len(one.order) * (len(one.order) - 1) // 2 for one in alone])
-            most = [int(every) if questions is None else min(questions, int(every)) for every in pairs]
-            found = [ordered(one, judge, limit, trust) for one, limit in zip(alone, most, strict=True)]
-            reached = np.array([one.tau(order) for one, (order, _) in zip(alone, found, strict=True)])
-            asked = np.array([count for _, count in found])
-            band = paired_bootstrap(reached, base, np.random.default_rng(derived(1, "judge")), draws=2000)
-            gain = tuple(round(value, 2) for value in (band.difference, band.lower, band.upper))
-            points.append(
-                Point(way, questions, round(float(reached.mean()), 2), round(float(asked.mean()), 2),
-                      round(float(asked.sum() / pairs.sum()), 3), (gain[0], gain[1], gain[2]))
-            )  # fmt: skip
-    return points
 
 
 @torch.inference_mode()
@@ -177,33 +72,31 @@ def curve(orderer: Orderer, documents: Sequence[Document], seed: int) -> dict[st
     return found
 
 
-def table(points: Sequence[Point], dataset: str, judge: str, documents: int) -> str:
-    """Markdown: a row a way, a column a number of questions."""
-    head = " | ".join("all" if questions is None else str(questions) for questions in QUESTIONS)
-    lines = [f"### {dataset}, judge: {judge} ({documents} documents)", "", f"| asked | {head} |"]
-    lines.append("|---" * (len(QUESTIONS) + 1) + "|")
-    for way, title in WAYS.items():
-        some = [point for point in points if point.way == way]
-        if some:
-            cells = " | ".join(f"{point.tau:.2f} ({100 * point.share:.0f} %)" for point in some)
-            lines.append(f"| {title} | {cells} |")
-    return "\n".join([*lines, "", "τ, and in brackets the share of all pairs that was asked about.", ""])
-
-
-def drawn(results: Sequence[dict[str, Any]], dataset: str, path: Path) -> None:
-    """Tau against the mean number of questions that were asked, a line a judge."""
+def drawn(folder: Path, dataset: str) -> None:
+    """Tau against the mean number of questions that were asked, a line for each judge measured so far."""
     figure = new_figure(6.4, 4.0)
     axes = figure.subplots()
+    results = [found for file in sorted(folder.glob(f"{dataset}-*.json")) if "points" in (found := read_json(file))]
     for colour, result in zip(COLOURS, results, strict=False):
         for way, style in {"useful": "-o", "random": ":x"}.items():
             some = [point for point in result["points"] if point["way"] == way]
             axes.plot([p["asked"] for p in some], [p["tau"] for p in some], style, color=colour, markersize=4,
                       label=f"{result['judge']}, {WAYS[way]}")  # fmt: skip
-    axes.set_xlabel("questions a document")
+    axes.set_xlabel("questions per document")
     axes.set_ylabel("τ")
-    axes.set_title(dataset)
+    axes.set_title(f"{dataset}, judges of {results[0]['model']}")
     axes.legend(fontsize=7)
-    save(figure, path)
+    save(figure, folder / dataset)
+
+
+def written(folder: Path, head: Mapping[str, Any], points: Sequence[Point]) -> Path:
+    """A JSON, and beside it the figures of each document, by which seeds can be pooled."""
+    path = folder / f"{head['dataset']}-{head['judge'].replace(':', '-')}.json"
+    rows = [asdict(point) for point in points]
+    each = [{name: row[name] for name in ("way", "questions")} | {"tau": row.pop("taus")} for row in rows]
+    write_json(path, {**head, "points": rows})
+    write_packed(path.with_suffix(".taus.jsonl.gz"), each)
+    return path
 
 
 def run(
@@ -215,49 +108,44 @@ def run(
     documents: int,
     fitted_on: int,
     seed: int = 1,
+    label: str = "",
     curves: bool = False,
     cache: Path | None = None,
 ) -> list[Path]:
-    """A JSON for each data set and judge, a table and a plot for each data set; what is there is not done again."""
+    """A JSON for each data set and judge and a plot for each data set, in a folder of the model's own."""
     orderer = Orderer.from_pretrained(model)
+    folder = out / (label or orderer.name)
     origin = {
-        "model": orderer.name,
+        "model": label or orderer.name,
         "seed": seed,
         "command": command_line(),
         "commit": commit(),
         "versions": versions(),
     }
-    written = []
+    found = []
     for given in data:
-        name, _, folder = given.partition("=")
-        splits = read_splits(Path(folder))
+        name, _, place = given.partition("=")
+        splits = read_splits(Path(place))
         test, valid = splits.test[:documents], splits.valid[:fitted_on]
         alone = unjudged(orderer, test, seed)
-        results, tables = [], []
         for named in judges:
             started = time.monotonic()
-            label = named.partition("=")[0]
-            path = out / f"{name}-{label.replace(':', '-')}.json"
             judge = Remembering(judged_by(named, [*test, *valid], seed, cache))
-            if not label.startswith(ORACLE):  # which knows how often it is right
+            known = named.partition("=")[0]
+            if not known.startswith(ORACLE):  # which knows how often it is right
                 judge.trust = fitted_trust(orderer, judge, valid, seed=seed).trust
-            trust = judge.trust
-            points = measured(alone, judge, trust, ways_of(orderer))
-            result = {"dataset": name, "judge": label, "documents": len(alone), "trust": trust.write()}
-            result |= {"points": [asdict(point) for point in points], "spend": asdict(judge.spend)}
-            minutes = round((time.monotonic() - started) / 60, 2)
-            write_json(path, origin | result | {"minutes": minutes})
-            results.append(result)
-            tables.append(table(points, name, label, len(alone)))
-            written.append(path)
-        drawn(results, name, out / name)
-        write_text(out / f"{name}.md", "\n".join(tables))
+            points = measured(alone, judge, judge.trust, ways_of(orderer))
+            head = {"dataset": name, "judge": known, "documents": len(alone), "fitted_on": len(valid)}
+            head |= {"trust": judge.trust.write(), "spend": asdict(judge.spend)}
+            head |= {"right": share_right(judge, alone), "minutes": round((time.monotonic() - started) / 60, 2)}
+            found.append(written(folder, origin | head, points))
+            drawn(folder, name)
         if curves:
-            path = out / f"{name}-curve.json"
-            found = curve(orderer, test, seed)
-            write_json(path, origin | {"dataset": name, "documents": len(alone), "tau_by_reliability": found})
-            written.append(path)
-    return written
+            path = folder / f"{name}-curve.json"
+            values = curve(orderer, test, seed)
+            write_json(path, origin | {"dataset": name, "documents": len(alone), "tau_by_reliability": values})
+            found.append(path)
+    return found
 
 
 def main() -> None:
@@ -271,6 +159,7 @@ def main() -> None:
     options.add_argument("--fitted-on", type=int, default=100, help="validation documents that trust is fitted on")
     options.add_argument("--cache", type=Path, help="folder in which an endpoint's answers are kept")
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--label", default="", help="folder of the results, such as NAME-SEED; the model's name")
     options.add_argument("--curve", action="store_true", help="link weights of every reliability")
     chosen = options.parse_args()
     torch.set_num_threads(1)
@@ -282,6 +171,7 @@ def main() -> None:
         documents=chosen.documents,
         fitted_on=chosen.fitted_on,
         seed=chosen.seed,
+        label=chosen.label,
         curves=chosen.curve,
         cache=chosen.cache,
     ):

@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -59,12 +59,17 @@ def plain(figures: Spread) -> dict[str, Any]:
 
 def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
     """One line per document and shuffle; no text."""
+    rows = ({name: value for name, value in asdict(one).items() if value is not None} for one in predictions)
+    write_packed(path, rows)
+
+
+def write_packed(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Compressed JSON lines."""
 
     def write(temporary: Path) -> None:
-        # No time stamp and no name of the temporary file, so that equal predictions are equal files.
+        # No time stamp and no name of the temporary file, so that equal rows are equal files.
         with temporary.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as out:
-            for prediction in predictions:
-                row = {name: value for name, value in asdict(prediction).items() if value is not None}
+            for row in rows:
                 out.write((json.dumps(row) + "\n").encode())
 
     write_whole(path, write)

@@ -23,7 +23,8 @@ from unshuffle.text.document import Document
 FEWEST = 10
 """Documents below which nothing is chosen."""
 RELIABILITIES = (0.6, 0.7, 0.8, 0.9, 0.97)
-TEMPERATURES = (1.0, 3.0, 8.0)
+TEMPERATURES = (0.2, 1.0, 3.0, 8.0)
+"""Below 1 for judges that are surer than they say: small language models stay near even odds."""
 MODEL_WEIGHTS = (0.5, 1.0)
 UNUSED = Trust(reliability=0.5)
 ERRORS = 2.0
