@@ -31,6 +31,7 @@ from unshuffle_research.tables.compared import (
     thresholds,
     uses,
 )
+from unshuffle_research.tables.judged import judged, judged_curve, judged_seeds
 from unshuffle_research.tables.measured import bulk, long, precision, serve, speed, speed_figures, table
 from unshuffle_research.tables.shipped import candidates, fine_tuned, shipped, shipped_short
 
@@ -176,6 +177,9 @@ TABLES: dict[str, Callable[..., str]] = {
     "sources": sources,
     "everyday": everyday_splits,
     "datasets": datasets,
+    "judged": judged,
+    "judged-seeds": judged_seeds,
+    "judged-curve": judged_curve,
     "leaks": partial(sheets, "leaks"),
     "leaks-trained": partial(sheets, "leaks-trained"),
     **{f"experiment-{name}": partial(sheets, name) for name in experiment_names()},

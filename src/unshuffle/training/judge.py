@@ -20,7 +20,7 @@ from unshuffle.graph.batch import Batch
 from unshuffle.graph.build import GraphConfig
 from unshuffle.graph.prepare import Item, Preparer
 from unshuffle.judge.cross_encoder import CrossEncoder, CrossEncoderConfig, CrossEncoderJudge
-from unshuffle.machine import Precision, usable_precision
+from unshuffle.machine import Precision, computing, device_of, usable_precision
 from unshuffle.seeds import derived
 from unshuffle.system.folder import load_model
 from unshuffle.text.document import Document
@@ -81,8 +81,10 @@ class PairTask(nn.Module):
 class PairStage:
     """Trains the judge; scored by the share of validation pairs that it puts right."""
 
-    def __init__(self, model: CrossEncoder, items: Sequence[Item], valid: Sequence[Item], seed: int) -> None:
-        self.name, self.items = "judge", items
+    def __init__(
+        self, model: CrossEncoder, items: Sequence[Item], valid: Sequence[Item], seed: int, precision: Precision = "32"
+    ) -> None:
+        self.name, self.items, self._precision = "judge", items, precision
         self.module: nn.Module = PairTask(model)
         self._model = model
         self._valid = shuffled_batches(valid, seed)
@@ -93,7 +95,8 @@ class PairStage:
         for drawn in self._valid[rank() :: ranks()]:
             pairs, truth = drawn_pairs(drawn)
             if truth:
-                found = self._model([item.words for item in drawn.items], pairs) > 0
+                with computing(device_of(self._model), self._precision):
+                    found = self._model([item.words for item in drawn.items], pairs) > 0
                 right += float((found.cpu() == (torch.tensor(truth) > 0.5)).sum())
                 count += len(truth)
         right, count = summed([right, count])
@@ -141,11 +144,10 @@ def train_judge(job: JudgeTraining, report: Callable[[Progress], None] = lambda 
         return [preparer.item(replace(document, mentions=())) for document in several]
 
     fabric = new_fabric(job.out, job.seed, device=job.device)
-    stage = PairStage(
-        model.to(fabric.device), items(job.data.train), items(job.data.valid), derived(job.seed, "valid") % 2**31
-    )
-    timeless = replace(job.training, minutes=0)
     precision = usable_precision(job.precision, fabric.device)
+    drawn_by = derived(job.seed, "valid") % 2**31
+    stage = PairStage(model.to(fabric.device), items(job.data.train), items(job.data.valid), drawn_by, precision)
+    timeless = replace(job.training, minutes=0)
     settings = [asdict(config), asdict(timeless), job.data.hash + beginning(job.start), job.seed, precision]
     deciding = json.dumps(settings, sort_keys=True, default=str)
     fingerprint = hashlib.sha256(deciding.encode()).hexdigest()[:16]
