@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from unshuffle.layers.padded import FEW, PaddedLSTM
-from unshuffle.layers.products import AVAILABLE, Linear
+from unshuffle.layers.products import AVAILABLE, SHORT, Linear
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="this torch has no oneDNN")
 WIDTH = 300  # large enough to be laid out
@@ -86,3 +86,33 @@ def test_many_sentences_and_learning_are_left_to_others() -> None:
     with torch.no_grad():
         assert PaddedLSTM().last_states(lstm, torch.randn(FEW + 1, 5), one) is None
     assert PaddedLSTM().last_states(lstm, torch.randn(2, 5), one[:2]) is None
+
+
+@pytest.mark.skipif(not SHORT, reason="this processor has no bfloat16")
+@pytest.mark.parametrize("width", [WIDTH, 8])
+def test_under_autocast_products_are_bfloat16_and_their_weights_laid_out_anew(width: int) -> None:
+    torch.manual_seed(3)
+    found, given = Linear(width, width), torch.randn(6, width)
+    short = given.bfloat16() @ found.weight.bfloat16().t()
+    with torch.inference_mode():
+        exact = found(given)
+        with torch.autocast("cpu", torch.bfloat16):
+            rounded = found(given)
+        again = found(given)
+    assert rounded.dtype == torch.float32
+    torch.testing.assert_close(rounded, short.float() + found.bias, rtol=0.02, atol=0.02)
+    assert not torch.equal(rounded, exact) and torch.equal(again, exact)
+
+
+@pytest.mark.skipif(not SHORT, reason="this processor has no bfloat16")
+def test_under_autocast_padded_sentences_are_read_in_bfloat16() -> None:
+    torch.manual_seed(4)
+    lstm, lengths, words = nn.LSTM(5, 8, bidirectional=True), torch.tensor([4, 1, 7]), torch.randn(12, 5)
+    reader = PaddedLSTM()
+    with torch.inference_mode():
+        exact = reader.last_states(lstm, words, lengths)
+        with torch.autocast("cpu", torch.bfloat16):
+            rounded = reader.last_states(lstm, words, lengths)
+    assert exact is not None and rounded is not None and rounded.dtype == torch.float32
+    torch.testing.assert_close(rounded, exact, rtol=0.05, atol=0.02)
+    assert not torch.equal(rounded, exact)

@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from unshuffle.layers.products import LaidOut
+from unshuffle.layers.products import LaidOut, product_type
 
 FEW = 16
 """Sentences up to which padding them is faster; there about half of all steps of all rows are padding."""
@@ -63,8 +63,10 @@ def _states(lstm: nn.LSTM, direction: str, laid_out: LaidOut[list[Tensor]], inpu
     weights = laid_out.get(make, from_word, recurrent)
     if weights is None:
         return None
-    zeros = inputs.new_zeros(inputs.shape[1], width)
+    kind = product_type()
+    zeros = inputs.new_zeros(inputs.shape[1], width, dtype=kind)
+    offsets = (bias.to(kind) for bias in biases)
     found: tuple[Tensor, ...] = torch.ops.aten.mkldnn_rnn_layer(
-        inputs, *weights, *biases, zeros, zeros, False, [], LSTM_MODE, width, 1, True, False, False, False
+        inputs.to(kind), *weights, *offsets, zeros, zeros, False, [], LSTM_MODE, width, 1, True, False, False, False
     )
-    return found[0]
+    return found[0].float()
