@@ -94,6 +94,7 @@ def test_constraints_hold(run: Run, model: Path) -> None:
         (["--before", "0,9"], "3 sentences"),
         (["--before", "0,1", "--before", "1,0"], "cycle"),
         (["--beam", "0"], "--beam"),
+        (["--beam", "2", "--n-best", "3"], "n_best is 3, but a beam of 2 finds no more than 2."),
         (["--keep-if-unsure", "2"], "keep_if_unsure is 2.0"),
         (["--keep-if-unsure", "high"], "--keep-if-unsure high"),
         (["--input", "word"], "--input"),

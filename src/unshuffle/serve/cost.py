@@ -34,9 +34,8 @@ def reading_cost(pieces: Sequence[int]) -> float:
     return sum(pieces) + PAIR * size * (size - 1) / 2
 
 
-def order_cost(pieces: Sequence[int], beam: int | None = None, n_best: int = 5) -> float:
-    """Of putting one document in order."""
-    width = max(DEFAULT_BEAM if beam is None else beam, n_best)
+def order_cost(pieces: Sequence[int], width: int = DEFAULT_BEAM) -> float:
+    """Of putting one document in order with a search of this width."""
     searched = width if width == CONFIDENCE_BEAM else width + CONFIDENCE_BEAM
     return reading_cost(pieces) + STEP * searched * len(pieces) ** 2
 

@@ -14,7 +14,7 @@ MOST = 10_000
 """Entries of a list that are read at all: hundreds of thousands of wrong ones would take seconds to refuse."""
 
 Beam = Annotated[int | None, Field(ge=1, le=64, description="Width of the search; left out: 8.")]
-Best = Annotated[int, Field(ge=1, le=20, description="How many of the best orders to give back.")]
+Best = Annotated[int | None, Field(ge=1, le=20, description="How many of the best orders to give back; left out: 5.")]
 Unsure = Annotated[
     Annotated[float, Field(ge=0, le=1)] | Literal["auto"] | None,
     Field(description="Keep the input order below this confidence; `auto`: below the threshold stored with the model."),
@@ -70,7 +70,7 @@ class OrderRequest(Sentences):
         str | None, Field(max_length=200, description="Name of a model that the service has loaded; see /v1/models.")
     ] = None
     beam: Beam = None
-    n_best: Best = 5
+    n_best: Best = None
     keep_if_unsure: Unsure = None
     before: Annotated[Entries[Pair], Field(description="Rows [i, j]: sentence i comes before j, both from 0.")] = []
     fixed: Annotated[Entries[Pair], Field(description="Rows [position, i]: sentence i stands at this position.")] = []
@@ -95,7 +95,7 @@ class BatchRequest(Asked):
 
     documents: Entries[BatchDocument]
     beam: Beam = None
-    n_best: Best = 5
+    n_best: Best = None
     keep_if_unsure: Unsure = None
 
 

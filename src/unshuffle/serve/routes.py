@@ -92,14 +92,14 @@ class Routes:
         """Find the order in which sentences read best."""
         (text,) = await self._read([asked], request)
         (pieces,) = await self._pieces([text])
-        cost = order_cost(pieces, asked.beam, asked.n_best)
-        check_document_cost(cost, self.limits)
         options = OrderOptions(
             beam=asked.beam,
             n_best=asked.n_best,
             keep_if_unsure=asked.keep_if_unsure,
             constraints=read_constraints(asked, len(text.sentences)),
         )
+        cost = order_cost(pieces, options.width)
+        check_document_cost(cost, self.limits)
         document = Document(text.sentences, id=asked.id)
         if (other := self._other(asked.model)) is None:
             (ordering,) = await self.batcher.order([document], [cost], options)
@@ -114,12 +114,12 @@ class Routes:
         if len(asked.documents) > self.limits.documents:
             raise DataError(f"documents: {len(asked.documents)} are too many. Give at most {self.limits.documents}.")
         texts = await self._read(asked.documents, request, "documents[{}].")
-        costs = [order_cost(pieces, asked.beam, asked.n_best) for pieces in await self._pieces(texts)]
+        options = OrderOptions(beam=asked.beam, n_best=asked.n_best, keep_if_unsure=asked.keep_if_unsure)
+        costs = [order_cost(pieces, options.width) for pieces in await self._pieces(texts)]
         for index, cost in enumerate(costs):
             check_document_cost(cost, self.limits, f"documents[{index}].")
         check_request_cost(sum(costs), self.limits, "Send fewer documents at once, or a smaller beam.")
         documents = [Document(text.sentences, id=one.id) for text, one in zip(texts, asked.documents, strict=True)]
-        options = OrderOptions(beam=asked.beam, n_best=asked.n_best, keep_if_unsure=asked.keep_if_unsure)
         orderings = await self.batcher.order(documents, costs, options)
         # An answer can have megabytes: it is written, too, where nobody else has to wait for it.
         return await asyncio.to_thread(lambda: answer({"orderings": [one.to_json() for one in orderings]}))

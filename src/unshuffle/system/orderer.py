@@ -242,7 +242,7 @@ class Orderer:
                 best.distinct(same),
                 others.distinct(same),
                 rounds,
-                n_best=options.n_best,
+                n_best=options.orders,
                 calibration=self.calibration,
             )
             for item, best, others, same, rounds in zip(items, found, judges, copies, reading.rounds(), strict=True)
