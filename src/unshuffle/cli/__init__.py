@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
-from unshuffle.cli.commands import HELP, Commands
+from unshuffle.cli.commands import GO_ON, HELP, Commands
 from unshuffle.errors import UnshuffleError
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What a wrong option raises, from whichever click this typer is built on."""
+STOPPED = 130
+"""Exit code after Ctrl-C; typer gives it back in place of the interrupt."""
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, context_settings=HELP, pretty_exceptions_enable=False)
 
@@ -50,9 +52,10 @@ def main() -> None:
         where = error.filename or "output"
         _leave(f"unshuffle: {where}: {error.strerror or error}. Make room, or choose another place.", 2)
     except (KeyboardInterrupt, typer.Abort):
-        _leave("unshuffle: stopped.", 130)
-    else:
-        sys.exit(code if isinstance(code, int) else 0)
+        code = STOPPED
+    if code == STOPPED:
+        _leave(f"Stopped. {GO_ON.get(''.join(sys.argv[1:2]), '')}".rstrip(), STOPPED)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _usage(error: Exception) -> str:
@@ -76,7 +79,7 @@ def _one_file(context: Any) -> str:
     return f" Give one file at a time{many}."
 
 
-def _leave(message: str, code: int) -> None:
+def _leave(message: str, code: int) -> NoReturn:
     if message:
         typer.echo(message, err=True)
     sys.exit(code)
