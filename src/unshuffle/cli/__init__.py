@@ -10,6 +10,7 @@ import typer
 
 from unshuffle.cli.commands import GO_ON, HELP, Commands
 from unshuffle.errors import UnshuffleError
+from unshuffle.storage.files import advice_on
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What a wrong option raises, from whichever click this typer is built on."""
@@ -50,7 +51,7 @@ def main() -> None:
     except OSError as error:
         _give_up_stdout()
         where = error.filename or "output"
-        _leave(f"unshuffle: {where}: {error.strerror or error}. Make room, or choose another place.", 2)
+        _leave(f"unshuffle: {where}: {error.strerror or error}. {advice_on(error)}.", 2)
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
     if code == STOPPED:
