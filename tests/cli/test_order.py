@@ -132,11 +132,14 @@ def test_an_answer_makes_no_folders(run: Run, model: Path, tmp_path: Path) -> No
     assert f"there is no folder {tmp_path / 'new'}" in said and not (tmp_path / "new").exists()
 
 
-def test_text_in_another_language_gets_an_answer_and_a_warning(run: Run, model: Path) -> None:
+def test_text_in_another_language_gets_an_answer_and_a_warning(
+    run: Run, model: Path, recwarn: pytest.WarningsRecorder
+) -> None:
     german = "Die Katze sitzt auf dem Dach.\nAm Abend kommt der Nachbar und bringt ihr Milch.\nDann geht er nach Hause."
     answer = run("order", "-m", model, stdin=german)
     assert answer.code == 0 and len(answer.out.splitlines()) == 3
-    assert answer.err.count("not look like English") == 1 and "UserWarning" not in answer.err
+    assert answer.err.count("not look like English") == 1
+    assert not [told for told in recwarn if issubclass(told.category, UserWarning)]
 
 
 def test_results_come_while_input_is_still_read(run: Run, model: Path, tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Any, NoReturn
 
 import typer
 
 from unshuffle.cli.commands import GO_ON, HELP, Commands
-from unshuffle.errors import UnshuffleError
+from unshuffle.errors import Doubt, UnshuffleError
 from unshuffle.storage.files import advice_on
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -39,6 +40,7 @@ def main() -> None:
     """Runs the command; an error of the user's is one line and exit code 2."""
     if sys.stdout is None:  # closed before the command began; the next file that is opened would take its place
         _leave("unshuffle: stdout is closed. Open it, or send it to /dev/null.", 2)
+    warnings.simplefilter("ignore", Doubt)
     try:
         code = app(standalone_mode=False)
     except UnshuffleError as error:
