@@ -22,6 +22,8 @@ STEP = 1 / 500
 """One sentence tried at one position, for each order that the search keeps."""
 SCORED = 1 / 330
 """One sentence tried at one position of an order that is scored."""
+LETTER = 1 / 30
+"""One character of an exercise, set on the sheet and in the key of a PDF."""
 MOST_SCORED = 600_000
 """Squared sentences times orders that a score looks at, at most."""
 MOST_ORDERS = 1_100
@@ -52,6 +54,11 @@ def exercise_cost(pieces: Sequence[int], *, mend: bool) -> float:
         paragraphs * (mean * size + PAIR * size * (size - 1) / 2 + STEP * DEFAULT_BEAM * size**2)
         for size, paragraphs in paragraphs_tried(len(pieces), mend=mend)
     )
+
+
+def file_cost(sentences: Sequence[str]) -> float:
+    """Of writing an exercise to a file."""
+    return LETTER * sum(map(len, sentences))
 
 
 def check_document_cost(cost: float, limits: Limits, where: str = "") -> None:

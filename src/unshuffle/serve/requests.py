@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from unshuffle.exercises.sheet import TITLE
+
 SENTENCES: list[Any] = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
 MOST = 10_000
 """Entries of a list that are read at all: hundreds of thousands of wrong ones would take seconds to refuse."""
@@ -109,10 +111,22 @@ class ExerciseRequest(Sentences):
     mend: Annotated[bool, Field(description="Drop or join sentences until the solution is unambiguous.")] = False
 
 
+class ExerciseFileRequest(ExerciseRequest):
+    """The same, and what file to write it to."""
+
+    model_config = ConfigDict(
+        json_schema_extra=_schema({"sentences": SENTENCES[1:] + SENTENCES[:1], "seed": 7, "format": "docx"})
+    )
+
+    format: Annotated[Literal["pdf", "docx"], Field(description="One of `exercise_formats` of /v1/models.")]
+    title: Annotated[str, Field(max_length=120, description="Heading of the sheet.")] = TITLE
+
+
 BODIES: dict[str, type[Asked]] = {
     "/v1/order": OrderRequest,
     "/v1/order/batch": BatchRequest,
     "/v1/exercise": ExerciseRequest,
+    "/v1/exercise/file": ExerciseFileRequest,
 }
 """What an address takes where that is more than a document."""
 
