@@ -1,4 +1,4 @@
-"""The errors a user can meet, each one line: where, what is wrong, what to do."""
+"""The errors and warnings a user can meet, each one line: where, what is wrong, what to do."""
 
 LONGEST = 1_000
 """Characters of a message; what it quotes may come from a stranger's file."""
@@ -33,3 +33,7 @@ class MissingExtra(UnshuffleError):
 
     def __init__(self, capability: str, extra: str) -> None:
         super().__init__(f"{capability} needs the '{extra}' extra. In the checkout: pip install '.[{extra}]'.")
+
+
+class Doubt(UserWarning):
+    """A reason not to rely on an answer; command line and service ignore it, because they tell it in their own way."""

@@ -118,7 +118,7 @@ class Ordering:
     why: tuple[Reason, ...] = ()
     """The strongest pairs as the order has them; none where the input order was kept."""
     ties: tuple[tuple[int, int], ...] = ()
-    """Pairs of sentences with the same text: either may stand in the other's place."""
+    """Pairs of sentences with the same text, which stand in input order; orders that differ in them alone are one."""
     kept: bool = False
     """Whether the input order was left as it was because the model was unsure."""
     judged: Judgement | None = None

@@ -10,6 +10,7 @@ from http.client import HTTPConnection
 import pytest
 
 from tests.serve.conftest import Server
+from unshuffle.errors import Doubt
 from unshuffle.serve.logs import JsonLines, set_up_logs
 
 FORGED = '{"time": "2026", "level": "info", "event": "request", "status": 200}'
@@ -72,6 +73,11 @@ def test_warnings_of_libraries_are_json_too(stream: io.StringIO) -> None:
     (line,) = stream.getvalue().splitlines()
     assert "secret" not in line
     assert json.loads(line)["level"] == "warning"
+
+
+def test_what_answers_tell_is_not_logged_too(stream: io.StringIO) -> None:
+    warnings.warn("The text does not look like English.", Doubt, stacklevel=1)
+    assert not stream.getvalue()
 
 
 def test_the_message_of_an_error_is_left_out() -> None:

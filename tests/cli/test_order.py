@@ -94,6 +94,7 @@ def test_constraints_hold(run: Run, model: Path) -> None:
         (["--before", "0,9"], "3 sentences"),
         (["--before", "0,1", "--before", "1,0"], "cycle"),
         (["--beam", "0"], "--beam"),
+        (["--beam", "2", "--n-best", "3"], "n_best is 3, but a beam of 2 finds no more than 2."),
         (["--keep-if-unsure", "2"], "keep_if_unsure is 2.0"),
         (["--keep-if-unsure", "high"], "--keep-if-unsure high"),
         (["--input", "word"], "--input"),
@@ -131,11 +132,14 @@ def test_an_answer_makes_no_folders(run: Run, model: Path, tmp_path: Path) -> No
     assert f"there is no folder {tmp_path / 'new'}" in said and not (tmp_path / "new").exists()
 
 
-def test_text_in_another_language_gets_an_answer_and_a_warning(run: Run, model: Path) -> None:
+def test_text_in_another_language_gets_an_answer_and_a_warning(
+    run: Run, model: Path, recwarn: pytest.WarningsRecorder
+) -> None:
     german = "Die Katze sitzt auf dem Dach.\nAm Abend kommt der Nachbar und bringt ihr Milch.\nDann geht er nach Hause."
     answer = run("order", "-m", model, stdin=german)
     assert answer.code == 0 and len(answer.out.splitlines()) == 3
-    assert answer.err.count("not look like English") == 1 and "UserWarning" not in answer.err
+    assert answer.err.count("not look like English") == 1
+    assert not [told for told in recwarn if issubclass(told.category, UserWarning)]
 
 
 def test_results_come_while_input_is_still_read(run: Run, model: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Something moves on a terminal, and nothing elsewhere."""
+"""Something moves on a terminal; elsewhere only long trainings leave lines."""
 
 import fcntl
 import json
@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from unshuffle.cli import terminal
 from unshuffle.cli.terminal import Pace, counted, spinner
+from unshuffle.training.loop import Progress
 
 
 def on_terminal(arguments: list[object], out: Path) -> str:
@@ -97,6 +99,20 @@ def test_the_time_left_follows_from_the_parts_done() -> None:
     assert "1,500 documents" in status.text and status.text.endswith("left")
     pace.add(500)
     assert "2,000 documents" in status.text and "0:00:00 left" in status.text
+
+
+@pytest.mark.parametrize(("quiet", "lines"), [(0.0, 3), (1e9, 1)])
+def test_a_log_hears_of_an_epoch_that_takes_long_before_it_ends(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], quiet: float, lines: int
+) -> None:
+    monkeypatch.setattr(terminal, "QUIET", quiet)
+    with terminal.StageBars() as bars:
+        for step in (1, 2):
+            bars(Progress("judge", 0, 6, 1000 * step, 2500, 0.5))
+        bars(Progress("judge", 0, 6, 2500, 2500, 0.4, 61.25, 61.25))
+    told = capfd.readouterr().err.splitlines()
+    assert len(told) == lines and told[-1] == "judge epoch 1: loss 0.4000, valid 61.25 (best 61.25)"
+    assert told[0] in ("judge epoch 1: step 1,000 of 2,500, loss 0.5000", told[-1])
 
 
 def test_evaluate_gives_intervals(run: Run, model: Path, documents: Path, tmp_path: Path) -> None:

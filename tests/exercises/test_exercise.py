@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.exercises.conftest import Unsure
+from tests.fixtures.systems import shared_model
 from tests.serve.fake import EXAMPLES, FakeOrderer
 from unshuffle.errors import ConfigError, DataError
 from unshuffle.exercises.exercise import label
@@ -15,6 +16,7 @@ from unshuffle.exercises.make import difficulty_of, make_exercise, make_exercise
 from unshuffle.exercises.scramble import scrambles
 from unshuffle.exercises.verdict import lead
 from unshuffle.result import Candidate, Ordering
+from unshuffle.system.orderer import Orderer
 
 STORY: list[str] = EXAMPLES[0]["sentences"]
 CLEAR = [f"Sentence {number}." for number in range(1, 6)]
@@ -44,6 +46,16 @@ def test_equal_sentences_are_ambiguous() -> None:
     exercise = make_exercise(FakeOrderer(), [*CLEAR[:3], CLEAR[1], CLEAR[3]])
     assert exercise.reason == "two sentences are the same"
     assert any(proposal.change == "drop" and proposal.sentences in {(1,), (3,)} for proposal in exercise.proposals)
+
+
+def test_exchanged_copies_are_no_rival() -> None:
+    orderer = Orderer(shared_model("irse-grn"))
+    best = orderer.order(["The box opens.", "A key turns.", "The box opens.", "The rope holds."]).sentences
+    for seed in range(6):
+        exercise = make_exercise(orderer, best, seed=seed)
+        assert exercise.rival is not None and exercise.margin == 0
+        assert [exercise.items[item] for item in exercise.rival.order] != list(best)
+        assert exercise.rival.why.startswith("The next best order is")
 
 
 def test_where_another_order_is_near_changes_are_proposed(unsure: Unsure) -> None:

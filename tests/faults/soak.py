@@ -69,7 +69,7 @@ def request(draw: random.Random, client: httpx.Client, texts: list[list[str]]) -
     kind = draw.random()
     body: Any = {"sentences": sentences}
     if kind < 0.5:
-        answer = client.post("/v1/order", json=body | {"beam": draw.choice([1, 8]), "n_best": draw.choice([1, 3])})
+        answer = client.post("/v1/order", json=body | {"beam": draw.choice([3, 8]), "n_best": draw.choice([1, 3])})
         return "answered" if sorted(answer.json().get("order", ())) == list(range(len(sentences))) else "wrong"
     if kind < 0.7:
         path = draw.choice(["score", "graph"])

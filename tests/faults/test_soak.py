@@ -48,7 +48,7 @@ def test_ten_thousand_mixed_requests(record_property: Callable[[str, object], No
             half = resident()
         given = request(draw, texts)
         try:
-            found = orderer().order(given, beam=draw.choice([None, 1, 8]), n_best=draw.choice([1, 3]))  # type: ignore[arg-type]
+            found = orderer().order(given, beam=draw.choice([None, 1, 8]), n_best=draw.choice([None, 1]))  # type: ignore[arg-type]
         except (UnshuffleError, TypeError):
             refused += 1
             assert not isinstance(given, list) or not given

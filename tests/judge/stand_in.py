@@ -15,7 +15,11 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from unshuffle.judge.chat import ChatJudge
+
 PLACE = re.compile(r"number (\d+)")
+PAIRS = [(0, 1), (3, 2), (1, 3)]
+RIGHT = (1.0, 0.0, 1.0)
 
 
 def numbered(count: int, name: str = "text") -> list[str]:
@@ -177,3 +181,7 @@ def standing_in(faults: Mapping[str, float] | None = None, *, slow: float = 0.5)
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def judge_of(server: StandIn, **options: object) -> ChatJudge:
+    return ChatJudge(server.url, "stand-in", first_wait=0.001, **options)  # type: ignore[arg-type]

@@ -30,6 +30,19 @@ def test_an_exercise_is_made_and_printed(open_page: Open) -> None:
     assert page.pdf().count(b"/Type /Page\n") == 2
 
 
+def test_an_exercise_is_downloaded_as_the_files_that_the_service_can_write(open_page: Open) -> None:
+    for package in ("fpdf", "docx"):
+        pytest.importorskip(package)
+    page = open_page("/#exercise")
+    page.click("#exercise-examples >> text=A story")
+    page.wait_for_selector("#sheet:not([hidden])")
+    for format, begins in (("pdf", b"%PDF-"), ("docx", b"PK")):
+        with page.expect_download() as started:
+            page.click(f"#exercise-{format}")
+        assert started.value.suggested_filename == f"exercise.{format}"
+        assert started.value.path().read_bytes().startswith(begins)
+
+
 def test_an_ambiguous_paragraph_gets_proposals_that_can_be_taken(open_page: Open) -> None:
     page = open_page("/#exercise")
     page.fill("#paragraph", "One is 1. Two is 2. Three is 3. The ambiguous one is 4. Five is 5.")

@@ -79,7 +79,7 @@ class FakeOrderer:
             if any("poison" in sentence for sentence in document.sentences):
                 raise DataError("document: poison.")
         for document in read:
-            yield _ordering(document, (options or OrderOptions()).n_best)
+            yield _ordering(document, (options or OrderOptions()).orders)
 
     def coherence(self, sentences: Sequence[str]) -> Coherence:
         size = len(sentences)

@@ -35,6 +35,8 @@ def client(model: FakeOrderer) -> Iterator[TestClient]:
         ("order", {"sentences": ["a" * 61]}, "sentences[0]"),
         ("order", {"sentences": ["a"], "beam": 0}, "beam"),
         ("order", {"sentences": ["a"], "n_best": 1000}, "n_best"),
+        ("order", {"sentences": ["a"], "n_best": 3, "beam": 2}, "order"),
+        ("order/batch", {"documents": [{"text": "a"}], "n_best": 3, "beam": 2}, "order"),
         ("order", {"sentences": ["a"], "model": "other"}, "model"),
         ("order", {"sentences": ["a"], "path": "/etc/passwd"}, "path"),
         ("order", [], "body"),

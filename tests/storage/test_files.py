@@ -51,6 +51,26 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkey
     assert (tmp_path / "a.txt").read_text() == "old"
 
 
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "Make room or choose another place"),
+        (errno.EDQUOT, "Make room or choose another place"),
+        (errno.EACCES, "Change the permissions or choose another place"),
+        (errno.EPERM, "Change the permissions or choose another place"),
+        (errno.EROFS, "Choose another place"),
+        (errno.EIO, "Choose another place"),
+    ],
+)
+def test_a_failed_write_says_why_and_what_helps(tmp_path: Path, number: int, advice: str) -> None:
+    def failing(path: Path) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with pytest.raises(ConfigError) as error:
+        write_whole(tmp_path / "a.txt", failing)
+    assert f"a.txt: it could not be written ({os.strerror(number)}). {advice};" in one_line(error)
+
+
 def _write_under_a_limit(target: Path, said: Path) -> None:
     """In a process of its own: a limit on file sizes fails in the middle of the write, as a full disk does."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
@@ -66,7 +86,8 @@ def test_a_full_disk_that_the_tensor_library_meets_is_one_line(tmp_path: Path) -
     process = multiprocessing.get_context("fork").Process(target=_write_under_a_limit, args=(target, said))
     process.start()
     process.join()
-    assert "t.safetensors: it could not be written" in said.read_text() and "\n" not in said.read_text()
+    reason = f"t.safetensors: it could not be written ({os.strerror(errno.EFBIG)}). Choose another place;"
+    assert reason in said.read_text() and "\n" not in said.read_text()
     assert list(read_tensors(target)) == ["old"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["said", "t.safetensors"]
 

@@ -10,7 +10,7 @@ import pytest
 import unshuffle
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
-from unshuffle.errors import ConfigError, DataError, MissingExtra
+from unshuffle.errors import ConfigError, DataError, Doubt, MissingExtra
 from unshuffle.system.assemble import agreeing
 from unshuffle.system.orderer import Orderer, trusted_parser
 from unshuffle.text.language import NOT_ENGLISH
@@ -42,7 +42,7 @@ def test_text_that_is_not_english_gets_an_answer_and_one_warning(orderer: Ordere
     assert found[1].to_json()["warnings"] == [NOT_ENGLISH]
     with pytest.warns(UserWarning, match="does not look like English") as told:
         assert orderer.order(GERMAN).warnings == (NOT_ENGLISH,)
-    assert told[0].filename == __file__
+    assert told[0].filename == __file__ and told[0].category is Doubt
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert orderer.order(ENGLISH).warnings == ()

@@ -5,8 +5,8 @@ import numpy as np
 from tests.fixtures.tiny import tiny_model
 from unshuffle.graph.build import GraphConfig, build_graph
 from unshuffle.result import PairProbability
-from unshuffle.system.assemble import reasons
 from unshuffle.system.orderer import Orderer
+from unshuffle.system.reasons import reasons
 from unshuffle.text.document import Document, Mention, Role
 
 DOCUMENT = Document(

@@ -117,7 +117,6 @@ def test_a_judge_that_says_nothing_leaves_the_model_s_own_result(orderer: Ordere
 
 
 def test_what_ranking_by_pairs_turns_is_not_put_down_to_the_answers(orderer: Orderer) -> None:
-    item = orderer.model.preparer.item(DOCUMENTS[0])
     size = len(DOCUMENTS[0].sentences)
     own = tuple(range(size))
     chance = np.full((size, size), 0.5) + 0.3 * (np.triu(np.ones((size, size)), 1) - np.tril(np.ones((size, size)), -1))
@@ -134,10 +133,10 @@ def test_what_ranking_by_pairs_turns_is_not_put_down_to_the_answers(orderer: Ord
         spend=Spend(),
         failed="",
     )
-    found = reranked(replace(orderer.order(DOCUMENTS[0]), order=own), item, refinement).judged
+    found = reranked(replace(orderer.order(DOCUMENTS[0]), order=own), refinement).judged
     assert size >= 4 and found is not None and found.turned == ((size - 1, size - 2),)
     said[1, 0], said[0, 1] = 0.9, 0.1  # where the judge says so itself, it is its doing
-    found = reranked(replace(orderer.order(DOCUMENTS[0]), order=own), item, refinement).judged
+    found = reranked(replace(orderer.order(DOCUMENTS[0]), order=own), refinement).judged
     assert found is not None and found.turned == ((1, 0), (size - 1, size - 2))
 
 

@@ -17,7 +17,11 @@ from unshuffle.system.options import OrderKeywords, OrderOptions, read_threshold
         ({"beam": "8"}, r"beam is '8'\. Give a whole number, 1 or more\.$"),
         ({"beam": 8.0}, "beam is 8.0"),
         ({"beam": True}, "beam is True"),
-        ({"n_best": None}, "n_best is None"),
+        ({"n_best": False}, "n_best is False"),
+        (
+            {"beam": 2, "n_best": 3},
+            r"n_best is 3, but a beam of 2 finds no more than 2\. Widen the beam, or leave it out",
+        ),
         ({"questions": "3"}, r"questions is '3'\. Give a whole number, 0 or more\.$"),
         ({"constraints": {"before": [(0, 1)]}}, r"constraints is of type dict\. Give unshuffle\.Constraints"),
         ({"keep_if_unsure": True}, "keep_if_unsure is True"),
@@ -34,10 +38,22 @@ def test_what_cannot_be_meant_is_refused_in_one_line(wrong: dict[str, object], m
     assert "\n" not in str(caught.value)
 
 
-def test_the_search_is_wide_enough_for_the_orders_that_are_wanted() -> None:
-    assert OrderOptions().width == 8
-    assert OrderOptions(beam=2).width == 5
-    assert OrderOptions(beam=2, n_best=1).width == 2
+@pytest.mark.parametrize(
+    ("given", "width", "orders"),
+    [
+        ({}, 8, 5),
+        ({"n_best": 1}, 8, 1),
+        ({"n_best": 20}, 20, 20),
+        ({"beam": 2}, 2, 2),
+        ({"beam": 64}, 64, 5),
+        ({"beam": 2, "n_best": 2}, 2, 2),
+    ],
+)
+def test_the_search_is_as_wide_as_asked_for_and_wide_enough_for_the_orders_that_are_wanted(
+    given: dict[str, int], width: int, orders: int
+) -> None:
+    options = OrderOptions(**given)  # type: ignore[arg-type]
+    assert (options.width, options.orders) == (width, orders)
 
 
 def test_keywords_and_fields_are_the_same() -> None:

@@ -226,6 +226,7 @@ def test_options_are_one_object_or_keywords(orderer: Orderer) -> None:
     options = OrderOptions(beam=16, n_best=2)
     assert orderer.order(DOCUMENTS[1], options) == orderer.order(DOCUMENTS[1], beam=16, n_best=2)
     assert len(orderer.order(DOCUMENTS[1], options, n_best=1).n_best) == 1
+    assert len(orderer.order(DOCUMENTS[1], beam=2).n_best) == 2
 
 
 def test_auto_takes_the_threshold_of_the_model(model: Model) -> None:

@@ -20,6 +20,7 @@ from unshuffle.system.assemble import assembled
 from unshuffle.system.folder import load_model, save_model
 from unshuffle.system.options import OrderOptions
 from unshuffle.system.orderer import Orderer
+from unshuffle.text.document import Document
 from unshuffle.text.parsing.mentions import NoParser
 from unshuffle.text.readers.read import read_documents
 from unshuffle_research.benchmarks.documents import of_size
@@ -39,7 +40,7 @@ else each mark would be the peak of more kinds of batches than the one before, a
 class ConstantOrderer(Orderer):
     """Gives every document back as it came: readers, queue and writer without parser and network."""
 
-    def _order_batch(self, items: list[Item], options: OrderOptions) -> list[Ordering]:
+    def _order_batch(self, items: list[Item], documents: list[Document], options: OrderOptions) -> list[Ordering]:
         found = [Found((tuple(range(item.graph.sentences)),), (0.0,)) for item in items]
         return [
             assembled(item, one, one, (), n_best=1, calibration=None) for item, one in zip(items, found, strict=True)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+import warnings
+from typing import Any, NoReturn
 
 import typer
 
-from unshuffle.cli.commands import HELP, Commands
-from unshuffle.errors import UnshuffleError
+from unshuffle.cli.commands import GO_ON, HELP, Commands
+from unshuffle.errors import Doubt, UnshuffleError
+from unshuffle.storage.files import advice_on
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What a wrong option raises, from whichever click this typer is built on."""
+STOPPED = 130
+"""Exit code after Ctrl-C; typer gives it back in place of the interrupt."""
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, context_settings=HELP, pretty_exceptions_enable=False)
 
@@ -36,6 +40,7 @@ def main() -> None:
     """Runs the command; an error of the user's is one line and exit code 2."""
     if sys.stdout is None:  # closed before the command began; the next file that is opened would take its place
         _leave("unshuffle: stdout is closed. Open it, or send it to /dev/null.", 2)
+    warnings.simplefilter("ignore", Doubt)
     try:
         code = app(standalone_mode=False)
     except UnshuffleError as error:
@@ -48,11 +53,12 @@ def main() -> None:
     except OSError as error:
         _give_up_stdout()
         where = error.filename or "output"
-        _leave(f"unshuffle: {where}: {error.strerror or error}. Make room, or choose another place.", 2)
+        _leave(f"unshuffle: {where}: {error.strerror or error}. {advice_on(error)}.", 2)
     except (KeyboardInterrupt, typer.Abort):
-        _leave("unshuffle: stopped.", 130)
-    else:
-        sys.exit(code if isinstance(code, int) else 0)
+        code = STOPPED
+    if code == STOPPED:
+        _leave(f"Stopped. {GO_ON.get(''.join(sys.argv[1:2]), '')}".rstrip(), STOPPED)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _usage(error: Exception) -> str:
@@ -76,7 +82,7 @@ def _one_file(context: Any) -> str:
     return f" Give one file at a time{many}."
 
 
-def _leave(message: str, code: int) -> None:
+def _leave(message: str, code: int) -> NoReturn:
     if message:
         typer.echo(message, err=True)
     sys.exit(code)

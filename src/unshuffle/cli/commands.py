@@ -112,6 +112,16 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "mcp": ("unshuffle mcp", "unshuffle mcp --model my-model --limit sentences=30"),
 }
+SAME, RESUME = "The same command goes on from here.", "The same command with --resume goes on from here."
+GO_ON = {
+    "order-files": SAME,
+    "train": RESUME,
+    "fine-tune": RESUME,
+    "train-judge": SAME,
+    "experiment": SAME,
+    "recipe": RESUME,
+}
+"""What to do after Ctrl-C, for commands whose work is kept."""
 NAMES: dict[Any, str] = {str: "TEXT", Path: "PATH", int: "NUMBER", float: "NUMBER"}
 
 

@@ -45,7 +45,9 @@ def order(
     model: ModelName = "default",
     parser: ParserName = None,
     beam: Annotated[int | None, typer.Option(min=1, help="Width of the search; 8 if left out.")] = None,
-    n_best: Annotated[int, typer.Option(min=1, help="How many of the best orders `json` lists.")] = 5,
+    n_best: Annotated[
+        int | None, typer.Option(min=1, help="How many of the best orders `json` lists; 5 if left out.")
+    ] = None,
     keep_if_unsure: KeepIfUnsure = None,
     before: Annotated[
         list[str] | None, typer.Option(metavar="I,J", help="Sentence I comes before J, counted from 0; repeatable.")

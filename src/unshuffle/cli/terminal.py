@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SHOWN = ("tau", "pmr", "acc_micro", "acc_macro", "head", "tail", "lcs_micro", "adjacent")
 WIDEST = 240
 """Columns of a table that no terminal shows."""
+QUIET = 300.0
+"""Seconds of training after which a log gets a line even in the middle of an epoch, which can take hours."""
 Result = TypeVar("Result")
 
 
@@ -182,9 +184,10 @@ def _bar(what: str, *, disable: bool) -> Iterator[Callable[[int | None], None]]:
 
 
 class StageBars:
-    """One bar per epoch where stderr is a terminal; each finished epoch leaves a line there."""
+    """One bar per epoch where stderr is a terminal, now and then a line elsewhere; each epoch ends with a line."""
 
     def __enter__(self) -> StageBars:
+        self._told = time.monotonic()
         self._bar: tqdm[None] | None = None
         self._of: tuple[str, int] = ("", -1)
         return self
@@ -199,17 +202,28 @@ class StageBars:
         """Moves the bar; tqdm works out the time left."""
         from tqdm import tqdm
 
+        epoch = f"{progress.stage} epoch {progress.epoch + 1}"
         if progress.score is not None:
-            line = f"{progress.stage} epoch {progress.epoch + 1}: loss {progress.loss:.4f}, valid {progress.score:.2f}"
-            tqdm.write(f"{line} (best {progress.best:.2f})", file=sys.stderr)
+            score = f"valid {progress.score:.2f} (best {progress.best:.2f})"
+            self._tell(f"{epoch}: loss {progress.loss:.4f}, {score}")
+            return
+        if not is_watched():
+            if time.monotonic() - self._told >= QUIET:
+                self._tell(f"{epoch}: step {progress.step:,} of {progress.steps:,}, loss {progress.loss:.4f}")
             return
         of = (progress.stage, progress.epoch)
         if of != self._of or self._bar is None:
             if self._bar is not None:
                 self._bar.close()
             title = f"{progress.stage} {progress.epoch + 1}/{progress.epochs}"
-            self._bar = tqdm(total=progress.steps, desc=title, leave=False, mininterval=1.0, disable=None)
+            self._bar = tqdm(total=progress.steps, desc=title, leave=False, mininterval=1.0)
             self._of = of
         self._bar.n = progress.step
         self._bar.set_postfix(loss=f"{progress.loss:.3f}", refresh=False)
         self._bar.update(0)
+
+    def _tell(self, line: str) -> None:
+        from tqdm import tqdm
+
+        tqdm.write(line, file=sys.stderr)
+        self._told = time.monotonic()

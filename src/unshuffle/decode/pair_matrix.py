@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from unshuffle.graph.batch import GraphBatch
 from unshuffle.parts.registry import PartConfig
 from unshuffle.rank.arrange import row_order
 from unshuffle.rank.best import Method, rank
+from unshuffle.rank.constraints import Constraints
 from unshuffle.rank.kemeny import LARGEST, best_by_kemeny
 from unshuffle.rank.ranking import FloatArray
 from unshuffle.search.contracts import Allowed, Found, Search, constraints_of
@@ -115,6 +116,9 @@ class PairMatrix(Decoder):
         distribution = OrderDistribution(probability)
         others = None
         if search.keep > 1 and len(probability) <= LARGEST:
+            if search.copies is not None:  # only here, where the ranker is exact: a heuristic would be led astray
+                before = (*(rules.before if rules else ()), *search.copies.pairs(document))
+                rules = replace(rules or Constraints(), before=before)
             best = best_by_kemeny(probability, search.keep, constraints=rules, tie_key=key)
             orders = tuple(ranking.order for ranking in best)
             others = Found(orders, tuple(distribution.log_probability(some) for some in orders))
@@ -131,5 +135,6 @@ def _next_best(distribution: OrderDistribution, key: FloatArray, document: int, 
         allowed = Allowed(*(part[document, None, :size, :size] for part in (allowed.before, allowed.positions)))
     content = np.argsort(row_order(key[:, None]))
     memory = PairMemory(torch.from_numpy(distribution.weight)[None])
-    alone = Search(beam=search.beam, keep=search.keep, allowed=allowed)
+    copies = None if search.copies is None else search.copies.alone(document, size)
+    alone = Search(beam=search.beam, keep=search.keep, allowed=allowed, copies=copies)
     return beam_search(memory, torch.tensor([size]), alone, content[None])[0]

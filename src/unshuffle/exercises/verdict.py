@@ -9,6 +9,7 @@ from typing import Protocol
 
 from unshuffle.exercises.exercise import Rival, label
 from unshuffle.result import Candidate, Ordering
+from unshuffle.search.copies import in_turn, interchangeable
 from unshuffle.steps import Steps
 from unshuffle.text.document import Document
 
@@ -81,10 +82,11 @@ def rival_shown(verdict: Verdict, shown: Sequence[int]) -> Rival | None:
 
 
 def _verdict(ordering: Ordering, paragraph: Sequence[str], shown: Sequence[int], margin: float) -> Verdict:
-    solution = tuple(shown.index(position) for position in range(len(shown)))
-    leading = lead(ordering, solution)
+    copies = interchangeable([paragraph[position] for position in shown])
+    solution = in_turn([shown.index(position) for position in range(len(shown))], copies)
+    leading = 0.0 if copies else lead(ordering, solution)
     reason = ""
-    if len(set(paragraph)) < len(paragraph):
+    if copies:
         reason = "two sentences are the same"
     elif ordering.order != solution:
         reason = "the model prefers another order"
@@ -92,10 +94,8 @@ def _verdict(ordering: Ordering, paragraph: Sequence[str], shown: Sequence[int],
         reason = "another order reads almost as well"
     before = {(pair.first, pair.second): pair.probability for pair in ordering.pairs}
     before |= {(second, first): 1 - chance for (first, second), chance in before.items()}
-    others = (replace(candidate, order=tuple(shown[item] for item in candidate.order)) for candidate in ordering.n_best)
-    rival = next(
-        (other for other in others if [paragraph[position] for position in other.order] != list(paragraph)), None
-    )
+    other = next((candidate for candidate in ordering.n_best if candidate.order != solution), None)
+    rival = other and replace(other, order=tuple(solution.index(item) for item in other.order))
     turned = [
         (first, second, before[solution[first], solution[second]])
         for second, first in (combinations(rival.order, 2) if rival else ())

@@ -42,6 +42,12 @@ class Rules:
         return bool(self.required.any() or self.anchored.any())
 
     @property
+    def named(self) -> BoolArray:
+        """(sentences,) which sentences a rule is about."""
+        named: BoolArray = (self.earliest > 0) | (self.latest < len(self.latest) - 1)
+        return named
+
+    @property
     def decided(self) -> BoolArray:
         """(sentences, sentences) whether every allowed order has the row's sentence before the column's."""
         end = len(self.latest) - 1

@@ -26,9 +26,9 @@ def beam_search(
     equal continuations are told apart. With `normalised` false, a memory's scores are added up as they are, the last
     sentence's too; they may rise, so nothing is dropped early.
     """
-    ask = partial(_search, memory, sizes, allowed=search.allowed, content=content, normalised=normalised)
+    ask = partial(_search, memory, sizes, search=search, content=content, normalised=normalised)
     if not normalised or search.keep > 1 or search.beam == 1:
-        return _best(ask(search.beam), sizes, search.keep)
+        return _best(ask(search.beam), sizes, search)
     # A few rows cost no more than one: what takes time is to read the weights.
     narrow = min(search.beam, max(1, FEW // len(sizes)))
     left_out = np.full(len(sizes), -np.inf)
@@ -37,8 +37,8 @@ def beam_search(
     bound[first.document[::-1]] = first.score[::-1]  # each document's best comes last, and stays
     bound = _just_below(bound)
     if narrow == search.beam or (left_out < bound).all():
-        return _best(first, sizes, search.keep)
-    return _best(ask(search.beam, bound=bound), sizes, search.keep)
+        return _best(first, sizes, search)
+    return _best(ask(search.beam, bound=bound), sizes, search)
 
 
 def _just_below(scores: Floats) -> Floats:
@@ -61,7 +61,7 @@ def _search(
     sizes: Ints,
     beam: int,
     *,
-    allowed: Allowed | None,
+    search: Search,
     content: Ints,
     normalised: bool,
     bound: Floats | None = None,
@@ -69,6 +69,7 @@ def _search(
 ) -> Prefix:
     """`left_out`: (documents,) becomes the score of the best partial order for which the beam had no room."""
     documents, longest = len(sizes), int(sizes.max())
+    allowed, copies = search.allowed, search.copies
     due = None if allowed is None else _due(allowed)
     carry = memory.begin()
     prefix = Prefix(
@@ -85,6 +86,9 @@ def _search(
         total = prefix.score[:, None] + (log_softmax(logits) if normalised else logits)
         if allowed is not None and due is not None:
             total = np.where(_permitted(allowed, due, prefix, step), total, -np.inf)
+        if copies is not None:
+            # A row stands for all that differ from it in copies alone, and is compared as their sum.
+            total += copies.gains(prefix.document, prefix.used)
         if not open_rows.all():
             total[~open_rows] = -np.inf
             total[~open_rows, 0] = prefix.score[~open_rows]
@@ -160,14 +164,17 @@ def _select(
     return first[where] + chosen // longest, chosen % longest
 
 
-def _best(prefix: Prefix, sizes: Ints, keep: int) -> list[Found]:
+def _best(prefix: Prefix, sizes: Ints, search: Search) -> list[Found]:
+    score = prefix.score
+    if search.copies is not None:
+        score = score - search.copies.log_left.sum(1)[prefix.document]  # of each order alone
     found: list[list[tuple[tuple[int, ...], float]]] = [[] for _ in range(len(sizes))]
     lengths = sizes.tolist()
-    rows = zip(prefix.document.tolist(), prefix.chosen.tolist(), prefix.score.tolist(), strict=True)
-    for document, chosen, score in rows:
-        if len(found[document]) < keep:
-            found[document].append((tuple(chosen[: lengths[document]]), score))
-    return [Found(tuple(order for order, _ in some), tuple(score for _, score in some)) for some in found]
+    rows = zip(prefix.document.tolist(), prefix.chosen.tolist(), score.tolist(), strict=True)
+    for document, chosen, value in rows:
+        if len(found[document]) < search.keep:
+            found[document].append((tuple(chosen[: lengths[document]]), value))
+    return [Found(tuple(order for order, _ in some), tuple(value for _, value in some)) for some in found]
 
 
 GOLDEN = (5**0.5 - 1) / 2

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unshuffle.errors import ConfigError
 from unshuffle.rank.constraints import Constraints
+from unshuffle.search.copies import Copies, Groups, in_turn, log_orders
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,6 +25,19 @@ class Found:
 
     orders: tuple[tuple[int, ...], ...]
     log_probabilities: tuple[float, ...]
+    """Of each order alone, without those that differ from it in copies of a sentence."""
+
+    def distinct(self, copies: Groups) -> Found:
+        """Each text once, with the probability of all orders that read like it.
+
+        They are equally probable to a model that does not read the input order; to others, nearly.
+        """
+        if not copies:
+            return self
+        texts: dict[tuple[int, ...], float] = {}
+        for order, value in zip(self.orders, self.log_probabilities, strict=True):
+            texts.setdefault(in_turn(order, copies), min(value + log_orders(copies), 0.0))
+        return Found(tuple(texts), tuple(texts.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +56,8 @@ class Search:
     keep: int = 1
     """How many orders to return; with 1, hopeless ones are dropped early."""
     allowed: Allowed | None = None
+    copies: Copies | None = None
+    """Of sentences; each is chosen in its turn, so that no two orders read alike."""
 
 
 @dataclass(frozen=True, slots=True)

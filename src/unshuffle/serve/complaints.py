@@ -37,6 +37,8 @@ WANTED = {
     "seed": "a whole number from 0 to 2147483648",
     "margin": "a number from 0 to 1",
     "mend": "true or false",
+    "format": "'pdf' or 'docx'",
+    "title": "text of at most 120 characters",
 }
 """What each field takes; [] stands for an entry of a list."""
 

@@ -22,6 +22,8 @@ STEP = 1 / 500
 """One sentence tried at one position, for each order that the search keeps."""
 SCORED = 1 / 330
 """One sentence tried at one position of an order that is scored."""
+LETTER = 1 / 30
+"""One character of an exercise, set on the sheet and in the key of a PDF."""
 MOST_SCORED = 600_000
 """Squared sentences times orders that a score looks at, at most."""
 MOST_ORDERS = 1_100
@@ -34,9 +36,8 @@ def reading_cost(pieces: Sequence[int]) -> float:
     return sum(pieces) + PAIR * size * (size - 1) / 2
 
 
-def order_cost(pieces: Sequence[int], beam: int | None = None, n_best: int = 5) -> float:
-    """Of putting one document in order."""
-    width = max(DEFAULT_BEAM if beam is None else beam, n_best)
+def order_cost(pieces: Sequence[int], width: int = DEFAULT_BEAM) -> float:
+    """Of putting one document in order with a search of this width."""
     searched = width if width == CONFIDENCE_BEAM else width + CONFIDENCE_BEAM
     return reading_cost(pieces) + STEP * searched * len(pieces) ** 2
 
@@ -53,6 +54,11 @@ def exercise_cost(pieces: Sequence[int], *, mend: bool) -> float:
         paragraphs * (mean * size + PAIR * size * (size - 1) / 2 + STEP * DEFAULT_BEAM * size**2)
         for size, paragraphs in paragraphs_tried(len(pieces), mend=mend)
     )
+
+
+def file_cost(sentences: Sequence[str]) -> float:
+    """Of writing an exercise to a file."""
+    return LETTER * sum(map(len, sentences))
 
 
 def check_document_cost(cost: float, limits: Limits, where: str = "") -> None:

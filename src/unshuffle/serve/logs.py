@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import warnings
 from datetime import UTC, datetime
 from typing import Any, TextIO
+
+from unshuffle.errors import Doubt
 
 logger = logging.getLogger("unshuffle.serve")
 
@@ -63,6 +66,7 @@ def set_up_logs(stream: TextIO, level: int = logging.INFO) -> None:
     # One of ours is written for each request; uvicorn's would add the raw path.
     logging.getLogger("uvicorn.access").propagate = False
     logging.captureWarnings(True)
+    warnings.simplefilter("ignore", Doubt)  # answers tell it
 
 
 def log(event: str, **facts: Any) -> None:

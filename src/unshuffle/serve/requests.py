@@ -9,12 +9,14 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from unshuffle.exercises.sheet import TITLE
+
 SENTENCES: list[Any] = ["Then she ate it.", "Mia picked an apple.", "She washed the apple."]
 MOST = 10_000
 """Entries of a list that are read at all: hundreds of thousands of wrong ones would take seconds to refuse."""
 
 Beam = Annotated[int | None, Field(ge=1, le=64, description="Width of the search; left out: 8.")]
-Best = Annotated[int, Field(ge=1, le=20, description="How many of the best orders to give back.")]
+Best = Annotated[int | None, Field(ge=1, le=20, description="How many of the best orders to give back; left out: 5.")]
 Unsure = Annotated[
     Annotated[float, Field(ge=0, le=1)] | Literal["auto"] | None,
     Field(description="Keep the input order below this confidence; `auto`: below the threshold stored with the model."),
@@ -70,7 +72,7 @@ class OrderRequest(Sentences):
         str | None, Field(max_length=200, description="Name of a model that the service has loaded; see /v1/models.")
     ] = None
     beam: Beam = None
-    n_best: Best = 5
+    n_best: Best = None
     keep_if_unsure: Unsure = None
     before: Annotated[Entries[Pair], Field(description="Rows [i, j]: sentence i comes before j, both from 0.")] = []
     fixed: Annotated[Entries[Pair], Field(description="Rows [position, i]: sentence i stands at this position.")] = []
@@ -95,7 +97,7 @@ class BatchRequest(Asked):
 
     documents: Entries[BatchDocument]
     beam: Beam = None
-    n_best: Best = 5
+    n_best: Best = None
     keep_if_unsure: Unsure = None
 
 
@@ -109,10 +111,22 @@ class ExerciseRequest(Sentences):
     mend: Annotated[bool, Field(description="Drop or join sentences until the solution is unambiguous.")] = False
 
 
+class ExerciseFileRequest(ExerciseRequest):
+    """The same, and what file to write it to."""
+
+    model_config = ConfigDict(
+        json_schema_extra=_schema({"sentences": SENTENCES[1:] + SENTENCES[:1], "seed": 7, "format": "docx"})
+    )
+
+    format: Annotated[Literal["pdf", "docx"], Field(description="One of `exercise_formats` of /v1/models.")]
+    title: Annotated[str, Field(max_length=120, description="Heading of the sheet.")] = TITLE
+
+
 BODIES: dict[str, type[Asked]] = {
     "/v1/order": OrderRequest,
     "/v1/order/batch": BatchRequest,
     "/v1/exercise": ExerciseRequest,
+    "/v1/exercise/file": ExerciseFileRequest,
 }
 """What an address takes where that is more than a document."""
 

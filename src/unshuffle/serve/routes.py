@@ -11,8 +11,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from unshuffle.errors import ConfigError, DataError
-from unshuffle.exercises.exercise import ExerciseOptions, label
+from unshuffle.exercises.exercise import Exercise, ExerciseOptions, label
+from unshuffle.exercises.formats.write import Format, writable, written
 from unshuffle.exercises.make import exercise_steps
+from unshuffle.exercises.sheet import Booklet
 from unshuffle.serve.answers import answer
 from unshuffle.serve.batching import Batcher
 from unshuffle.serve.body import StrictRoute
@@ -21,12 +23,13 @@ from unshuffle.serve.cost import (
     check_document_cost,
     check_request_cost,
     exercise_cost,
+    file_cost,
     order_cost,
     reading_cost,
     score_cost,
 )
 from unshuffle.serve.limits import Text, read_constraints, read_text
-from unshuffle.serve.requests import BatchRequest, ExerciseRequest, OrderRequest, Sentences
+from unshuffle.serve.requests import BatchRequest, ExerciseFileRequest, ExerciseRequest, OrderRequest, Sentences
 from unshuffle.serve.schemas import (
     BatchAnswer,
     ExerciseAnswer,
@@ -44,6 +47,12 @@ from unshuffle.text.document import Document
 
 Result = TypeVar("Result")
 
+FILE = "/exercise/file"
+FILES: dict[Format, str] = {
+    "pdf": "application/pdf",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+}
+"""What exercises can be written to, and what kind of answer that is."""
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": description}
     for status, description in {
@@ -74,6 +83,7 @@ class Routes:
             )
         self.batcher = batcher
         self.limits = settings.limits
+        self.formats = writable(FILES)
         self.router = APIRouter(prefix="/v1", route_class=StrictRoute, responses=PROBLEMS)
         posts: dict[str, tuple[Callable[..., Any], Any]] = {
             "/order": (self.order, OrderAnswer),
@@ -85,21 +95,23 @@ class Routes:
         }
         for path, (handler, shape) in posts.items():
             self.router.add_api_route(path, handler, methods=["POST"], response_model=shape)
-        self.posted = frozenset(f"/v1{path}" for path in posts)
+        files: dict[int | str, Any] = {200: {"content": {kind: {} for kind in FILES.values()}}}
+        self.router.add_api_route(FILE, self.exercise_file, methods=["POST"], response_class=Response, responses=files)
+        self.posted = frozenset(f"/v1{path}" for path in (*posts, FILE))
         self.router.add_api_route("/models", self.models, methods=["GET"], response_model=ModelsAnswer)
 
     async def order(self, asked: OrderRequest, request: Request) -> Response:
         """Find the order in which sentences read best."""
         (text,) = await self._read([asked], request)
         (pieces,) = await self._pieces([text])
-        cost = order_cost(pieces, asked.beam, asked.n_best)
-        check_document_cost(cost, self.limits)
         options = OrderOptions(
             beam=asked.beam,
             n_best=asked.n_best,
             keep_if_unsure=asked.keep_if_unsure,
             constraints=read_constraints(asked, len(text.sentences)),
         )
+        cost = order_cost(pieces, options.width)
+        check_document_cost(cost, self.limits)
         document = Document(text.sentences, id=asked.id)
         if (other := self._other(asked.model)) is None:
             (ordering,) = await self.batcher.order([document], [cost], options)
@@ -114,12 +126,12 @@ class Routes:
         if len(asked.documents) > self.limits.documents:
             raise DataError(f"documents: {len(asked.documents)} are too many. Give at most {self.limits.documents}.")
         texts = await self._read(asked.documents, request, "documents[{}].")
-        costs = [order_cost(pieces, asked.beam, asked.n_best) for pieces in await self._pieces(texts)]
+        options = OrderOptions(beam=asked.beam, n_best=asked.n_best, keep_if_unsure=asked.keep_if_unsure)
+        costs = [order_cost(pieces, options.width) for pieces in await self._pieces(texts)]
         for index, cost in enumerate(costs):
             check_document_cost(cost, self.limits, f"documents[{index}].")
         check_request_cost(sum(costs), self.limits, "Send fewer documents at once, or a smaller beam.")
         documents = [Document(text.sentences, id=one.id) for text, one in zip(texts, asked.documents, strict=True)]
-        options = OrderOptions(beam=asked.beam, n_best=asked.n_best, keep_if_unsure=asked.keep_if_unsure)
         orderings = await self.batcher.order(documents, costs, options)
         # An answer can have megabytes: it is written, too, where nobody else has to wait for it.
         return await asyncio.to_thread(lambda: answer({"orderings": [one.to_json() for one in orderings]}))
@@ -148,6 +160,22 @@ class Routes:
 
     async def exercise(self, asked: ExerciseRequest, request: Request) -> Response:
         """Make a scrambled-sentence exercise of a paragraph that stands in its right order."""
+        made, text = await self._exercise(asked, request)
+        labels = [label(item) for item in range(len(made.items))]
+        return answer({**made.to_json(), "labels": labels, "warnings": text.warnings})
+
+    async def exercise_file(self, asked: ExerciseFileRequest, request: Request) -> Response:
+        """Make the same exercise as a file to print or to edit."""
+        if asked.format not in self.formats:
+            raise DataError(f"format: this service cannot write {asked.format}. Choose one that GET /v1/models lists.")
+        made, text = await self._exercise(asked, request)
+        # Long sentences take a second to set, so writing waits its turn like everything else.
+        writing = _one_step(lambda: written(Booklet((made,), asked.title), asked.format))
+        content = await self.batcher.run(writing, file_cost(text.sentences))
+        name = f'attachment; filename="exercise.{asked.format}"'
+        return Response(content, headers={"content-disposition": name}, media_type=FILES[asked.format])
+
+    async def _exercise(self, asked: ExerciseRequest, request: Request) -> tuple[Exercise, Text]:
         (text,) = await self._read([asked], request)
         (pieces,) = await self._pieces([text])
         cost = exercise_cost(pieces, mend=asked.mend)
@@ -157,13 +185,12 @@ class Routes:
         options = ExerciseOptions(seed=asked.seed, margin=asked.margin, mend=asked.mend)
         steps = exercise_steps(self.model, text.sentences, options)
         (made,) = await self.batcher.run(steps, cost)
-        labels = [label(item) for item in range(len(made.items))]
-        return answer({**made.to_json(), "labels": labels, "warnings": text.warnings})
+        return made, text
 
     async def models(self) -> Response:
-        """Name the models, first the one that answers where a request names none, and the limits of a request."""
+        """Name the models, first the one that answers where a request names none, the limits, and kinds of files."""
         models = [{"name": one.name, **one.card()} for one in (self.model, *self.others.values())]
-        return answer({"models": models, "limits": asdict(self.limits)})
+        return answer({"models": models, "limits": asdict(self.limits), "exercise_formats": self.formats})
 
     def _other(self, name: str | None) -> ServedModel | None:
         """The further model that a request names; None for the usual one. None but those loaded can be had."""

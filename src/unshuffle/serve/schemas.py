@@ -168,6 +168,7 @@ class ModelsAnswer(BaseModel):
 
     models: list[dict[str, Any]]
     limits: dict[str, int]
+    exercise_formats: Annotated[list[str], Field(description="Files that /v1/exercise/file can write here.")]
 
 
 class HealthAnswer(BaseModel):

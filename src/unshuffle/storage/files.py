@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable, Mapping
@@ -25,6 +27,15 @@ Storage = Literal["float32", "float16", "int8"]
 SCALE = "#scale"
 LARGE = 1 << 14
 """Numbers from which on a matrix is worth a scale per row; biases and small tables keep 16 bits."""
+
+
+def advice_on(error: OSError) -> str:
+    """What to do about a failed write."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "Make room or choose another place"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return "Change the permissions or choose another place"
+    return "Choose another place"
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -55,7 +66,7 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         raise
     except OSError as error:
         raise ConfigError(
-            f"{path}: it could not be written ({error.strerror or error}). Make room or choose another folder; "
+            f"{path}: it could not be written ({error.strerror or error}). {advice_on(error)}; "
             "what was there before is unharmed."
         ) from error
     finally:
@@ -91,8 +102,9 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     def save(temporary: Path) -> None:
         try:
             save_file(plain, str(temporary))
-        except Exception as error:  # the library wraps a full disk in an error of its own
-            raise OSError(str(error)) from error
+        except Exception as error:  # the library wraps a full disk in an error of its own, which ends in its number
+            number = re.search(r"\(os error (\d+)\)", str(error))
+            raise OSError(*([int(number[1]), os.strerror(int(number[1]))] if number else [str(error)])) from error
 
     write_whole(path, save)
 

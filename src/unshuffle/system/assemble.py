@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence, Sized
 from dataclasses import replace
-from heapq import nsmallest
 from itertools import pairwise
 
 import numpy as np
@@ -15,10 +14,12 @@ from unshuffle.errors import ConfigError
 from unshuffle.graph.build import Graph
 from unshuffle.graph.prepare import Item
 from unshuffle.rank.constraints import Constraints
-from unshuffle.result import Candidate, Ordering, PairProbability, Reason, Round
+from unshuffle.result import Candidate, Ordering, PairProbability, Round
 from unshuffle.search.contracts import Found
+from unshuffle.search.copies import in_turn, interchangeable
 from unshuffle.system.calibration import Calibration, Evidence
 from unshuffle.system.options import DEFAULT_BEAM
+from unshuffle.system.reasons import reasons
 from unshuffle.system.warning import doubts
 from unshuffle.text.document import Document
 
@@ -30,19 +31,13 @@ SUREST = 0.99
 STEPS = 60
 """Halvings in the search for the scale; the last ones change nothing."""
 STEEPEST = 50.0
-MOST = 5
-"""Reasons that are given."""
-SPEAKS = 0.5
-"""A pair speaks for an order from above this probability on."""
-
-
 NO_NUMBERS = "model: its weights give no order: they are not numbers, or too large. Use another model."
 
 
 def assembled(
     item: Item, found: Found, judges: Found, rounds: tuple[Round, ...], *, n_best: int, calibration: Calibration | None
 ) -> Ordering:
-    """A document's result, before ties and the wish to keep unsure orders are looked at.
+    """A document's result, before `finished` looks at its sentences.
 
     `judges`: the orders of a search of width `CONFIDENCE_BEAM`, so that an order has the same confidence whatever beam
     found it.
@@ -65,16 +60,14 @@ def assembled(
         )
         confidence = calibration.confidence(evidence)
         shares = agreeing(order, shares, confidence, calibration.distance)
-    pairs = listed(shares)
     return Ordering(
         id=item.id,
         order=order,
         probability=best[0].probability,
         confidence=confidence,
-        pairs=pairs,
+        pairs=listed(shares),
         rounds=rounds,
         n_best=tuple(best[:n_best]),
-        why=reasons(order, pairs, item.graph),
     )
 
 
@@ -84,40 +77,40 @@ def pieces_per_sentence(words: Sequence[Sized]) -> float:
 
 
 def finished(
-    ordering: Ordering, document: Document, keep_below: float | None, constraints: Constraints | None = None
+    ordering: Ordering,
+    document: Document,
+    graph: Graph,
+    keep_below: float | None,
+    constraints: Constraints | None = None,
 ) -> Ordering:
-    """Sentences and ties filled in, and the input order put back where the model is unsure and it breaks no rule."""
-    same: dict[str, list[int]] = {}
-    for number, sentence in enumerate(document.sentences):
-        same.setdefault(sentence, []).append(number)
-    ties = tuple((first, second) for group in same.values() for first, second in pairwise(group))
-    given = tuple(range(len(document.sentences)))
-    order = list(ordering.order)
-    rules = None if constraints is None else constraints.rules(len(given))
-    bound = rules is not None and rules.bind
-    for group in same.values():
-        if len(group) > 1 and not bound:  # equal sentences stand in the order in which they were given
-            positions = sorted(order.index(number) for number in group)
-            for position, number in zip(positions, group, strict=True):
-                order[position] = number
+    """Sentences, ties and reasons filled in, and the input order put back where the model is unsure and may do so."""
+    texts = document.sentences
+    given = tuple(range(len(texts)))
+    copies = interchangeable(texts, constraints)
     ordering = replace(
         ordering,
-        ties=ties,
-        given=document.sentences,
-        order=tuple(order),
-        warnings=doubts(document.sentences),
+        ties=tuple(tie for group in interchangeable(texts) for tie in pairwise(group)),
+        given=texts,
+        order=in_turn(ordering.order, copies),
+        warnings=doubts(texts),
     )
-    if rules is not None and bound:
-        ordering = _with_certain_pairs(ordering, rules.decided)
+    decided = np.zeros((len(texts), len(texts)), np.bool_)
+    if constraints is not None:
+        decided |= constraints.rules(len(texts)).decided
+    for group in copies:  # whichever of them stands first, the text is the same
+        decided[np.ix_(group, group)] |= np.triu(np.ones(len(group), np.bool_), 1)
+    if decided.any():
+        ordering = _with_certain_pairs(ordering, decided)
     unsure = keep_below is not None and ordering.confidence < keep_below
     if unsure and (constraints is None or constraints.input_meets_them):
         judged = ordering.judged and replace(ordering.judged, turned=())  # what is not shown is not turned either
-        return replace(ordering, order=given, why=(), kept=True, judged=judged)
-    return ordering
+        return replace(ordering, order=given, kept=True, judged=judged)
+    different = [pair for pair in ordering.pairs if texts[pair.first] != texts[pair.second]]
+    return replace(ordering, why=reasons(ordering.order, different, graph))
 
 
 def _with_certain_pairs(ordering: Ordering, decided: NDArray[np.bool_]) -> Ordering:
-    """The same, certain of the pairs that the constraints leave no choice about."""
+    """The same, certain of the pairs that are decided, the row's sentence first."""
     certain = {(first, second): 1.0 for first, second in np.argwhere(decided).tolist()}
     certain |= {(second, first): 0.0 for first, second in certain}
     pairs = tuple(
@@ -203,40 +196,3 @@ def _pairs_of(order: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64
 def _chance(odds: FloatArray) -> FloatArray:
     chance: FloatArray = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
     return chance
-
-
-def reasons(
-    order: Sequence[int], pairs: Sequence[PairProbability], graph: Graph, most: int = MOST
-) -> tuple[Reason, ...]:
-    """The strongest pairs, each as the order has it, strongest first.
-
-    Looked at are neighbours in the order and the surest other pairs. Among pairs about as sure, to a tenth, those come
-    first that share more entities, then those that stand closer together.
-    """
-    position = np.argsort(order).tolist()
-    held = {}
-    for pair in pairs:
-        turned = position[pair.first] > position[pair.second]
-        one, other = (pair.second, pair.first) if turned else (pair.first, pair.second)
-        held[one, other] = 1 - pair.probability if turned else pair.probability
-    mentioned = entities_by_sentence(graph)
-
-    def strength(pair: tuple[int, int]) -> tuple[float, int, int, int]:
-        one, other = pair
-        common = len(mentioned[one] & mentioned[other])
-        return -round(held[pair], 1), -common, position[other] - position[one], position[one]
-
-    looked_at = {*pairwise(order), *nsmallest(most, held, key=strength)}
-    strongest = nsmallest(most, (pair for pair in looked_at if held[pair] > SPEAKS), key=strength)
-    return tuple(
-        Reason(one, other, held[one, other], tuple(sorted(mentioned[one] & mentioned[other])))
-        for one, other in strongest
-    )
-
-
-def entities_by_sentence(graph: Graph) -> list[set[str]]:
-    """The entities that each sentence mentions."""
-    mentioned: list[set[str]] = [set() for _ in range(graph.sentences)]
-    for entity, sentence in graph.mentions.T.tolist():
-        mentioned[sentence].add(graph.words[entity])
-    return mentioned

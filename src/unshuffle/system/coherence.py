@@ -38,7 +38,7 @@ EQUAL = 1e-5
 Order = tuple[int, ...]
 
 
-def coherence_steps(model: OrderingModel, item: Item, *, seed: int = 0) -> Steps[Coherence]:
+def coherence_steps(model: OrderingModel, item: Item, sentences: Sequence[str], *, seed: int = 0) -> Steps[Coherence]:
     """Scores the order in which the item stands.
 
     The text is read once, in the first step; in each of the others only the decoder runs, for some orders.
@@ -63,13 +63,16 @@ def coherence_steps(model: OrderingModel, item: Item, *, seed: int = 0) -> Steps
     best = np.argsort(-gains, kind="stable")[:MOVES].tolist()
     if gains[best[0]] > EQUAL:
         percentile = min(percentile, NOT_ALL)
+    # A choice is of a text, whichever of its copies that are left is taken.
+    copies = np.log([sentences[position:].count(text) for position, text in enumerate(sentences)])
+    log_probability = min(total + float(copies.sum()), 0.0)
     return Coherence(
-        probability=math.exp(total),
-        log_probability=total,
+        probability=math.exp(log_probability),
+        log_probability=log_probability,
         percentile=percentile,
         transitions=tuple(
             Transition(position, position + 1, score)
-            for position, score in enumerate([*np.exp(choices[1:-1]).tolist(), _share(endings)])
+            for position, score in enumerate([*np.exp(choices + copies)[1:-1].tolist(), _share(endings)])
         ),
         moves=tuple(
             Move(sentence=moves[which][0], to=moves[which][1], gain=float(gains[which]))

@@ -13,7 +13,7 @@ from unshuffle.judge.contracts import Judge
 from unshuffle.judge.refinement import Refinement, refine
 from unshuffle.rank.ranking import BoolArray, FloatArray, IntArray
 from unshuffle.result import Judgement, Ordering, PairProbability
-from unshuffle.system.assemble import agreement, listed, reasons
+from unshuffle.system.assemble import agreement, listed
 from unshuffle.system.options import OrderOptions
 from unshuffle.text.document import Document
 
@@ -42,17 +42,15 @@ def asked(
         pool.shutdown(cancel_futures=True)  # whoever stops here waits for no document that was not begun
 
 
-def reranked(ordering: Ordering, item: Item, refinement: Refinement) -> Ordering:
+def reranked(ordering: Ordering, refinement: Refinement) -> Ordering:
     """The result by the model's and the judge's pair probabilities; the model's own where the answers say nothing."""
     if not refinement.told:
         return judged(ordering, ordering, refinement)
-    pairs = listed(refinement.chance)
     changed = replace(
         ordering,
         order=refinement.order,
-        pairs=pairs,
+        pairs=listed(refinement.chance),
         confidence=agreement(refinement.order, refinement.chance),
-        why=reasons(refinement.order, pairs, item.graph),
     )
     without = _positions(refinement.unanswered, refinement)
     # Ranking by pairs has turned some already, which are none of the judge's doing unless it says so itself.

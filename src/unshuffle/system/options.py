@@ -17,6 +17,7 @@ DEFAULT_QUESTIONS = 20
 """To a judge, about one document."""
 DEFAULT_BEAM = 8
 """The narrowest that lost at most 0.1 tau on validation documents (results/benchmarks/beams.json)."""
+DEFAULT_BEST = 5
 
 Threshold = float | Literal["auto"] | None
 """A confidence, the model's own preset, or none."""
@@ -26,7 +27,7 @@ class OrderKeywords(TypedDict, total=False):
     """The fields of `OrderOptions` as keyword arguments of the public functions."""
 
     beam: int | None
-    n_best: int
+    n_best: int | None
     keep_if_unsure: Threshold
     constraints: Constraints | None
     judge: Judge | None
@@ -39,8 +40,8 @@ class OrderOptions:
 
     beam: int | None = None
     """Width of the search; None for 8."""
-    n_best: int = 5
-    """How many of the best orders the result holds."""
+    n_best: int | None = None
+    """How many of the best orders the result holds; None for 5, or as many as a narrower beam finds."""
     keep_if_unsure: Threshold = None
     """The input order is kept where confidence is lower; "auto" is the threshold stored with the model."""
     constraints: Constraints | None = None
@@ -53,7 +54,13 @@ class OrderOptions:
     def __post_init__(self) -> None:
         if self.beam is not None:
             check_count("order", "beam", self.beam)
-        check_count("order", "n_best", self.n_best)
+        if self.n_best is not None:
+            check_count("order", "n_best", self.n_best)
+            if self.beam is not None and self.beam < self.n_best:
+                raise ConfigError(
+                    f"order: n_best is {self.n_best}, but a beam of {self.beam} finds no more than {self.beam}. "
+                    "Widen the beam, or leave it out."
+                )
         check_count("order", "questions", self.questions, least=0)
         if self.judge is not None:
             check_judge(self.judge, "order")
@@ -74,8 +81,13 @@ class OrderOptions:
 
     @property
     def width(self) -> int:
-        """Of the search: at least as wide as there are orders wanted."""
-        return max(DEFAULT_BEAM if self.beam is None else self.beam, self.n_best)
+        """Of the search."""
+        return max(DEFAULT_BEAM, self.n_best or 1) if self.beam is None else self.beam
+
+    @property
+    def orders(self) -> int:
+        """How many of the best orders are wanted."""
+        return min(DEFAULT_BEST, self.width) if self.n_best is None else self.n_best
 
 
 def check_count(function: str, name: str, value: object, *, least: int = 1) -> None:

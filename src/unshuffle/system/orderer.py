@@ -16,6 +16,7 @@ from unshuffle.judge.contracts import Judge
 from unshuffle.machine import shown
 from unshuffle.result import Coherence, Ordering, SentenceGraph
 from unshuffle.search.contracts import Search, allowed_orders
+from unshuffle.search.copies import Copies, interchangeable
 from unshuffle.steps import Steps, finish
 from unshuffle.system.assemble import CONFIDENCE_BEAM, assembled, finished
 from unshuffle.system.calibration import KEEP_BELOW, Calibration
@@ -146,14 +147,15 @@ class Orderer:
             items = [self._item(document) for document in parsed]
             found: dict[int, Ordering] = {}
             for numbers in batches(items, batch_size):
-                orderings = self._order_batch([items[number] for number in numbers], options)
+                batch, texts = [items[number] for number in numbers], [parsed[number] for number in numbers]
+                orderings = self._order_batch(batch, texts, options)
                 found.update(zip(numbers, orderings, strict=True))
             unjudged = [found[number] for number in range(len(items))]
             results: Iterable[Ordering] = unjudged
             if options.judge is not None and options.questions:
                 results = self._judged(unjudged, options.judge, items, parsed, options)
-            for (index, _), ordering, document in zip(window, results, parsed, strict=True):
-                done = finished(ordering, document, self._keep_below(options), options.constraints)
+            for (index, document), ordering, item in zip(window, results, items, strict=True):
+                done = finished(ordering, document, item.graph, self._keep_below(options), options.constraints)
                 if done.warnings and not told:
                     told = True
                     tell(done)
@@ -169,11 +171,11 @@ class Orderer:
     ) -> Iterator[Ordering]:
         """The orders as the judge's answers leave them; a model that reads link weights is given the answers."""
         refinements = asked(judge, orderings, documents, options)
-        for ordering, item, refinement in zip(orderings, items, refinements, strict=True):
+        for ordering, item, document, refinement in zip(orderings, items, documents, refinements, strict=True):
             if self.model.judged and (weighted := with_weights(item, refinement)) is not None:
-                yield judged(self._order_batch([weighted], options)[0], ordering, refinement)
+                yield judged(self._order_batch([weighted], [document], options)[0], ordering, refinement)
             else:
-                yield reranked(ordering, item, refinement)
+                yield reranked(ordering, refinement)
 
     def _keep_below(self, options: OrderOptions) -> float | None:
         """The confidence below which the input order is kept."""
@@ -189,7 +191,7 @@ class Orderer:
     def coherence_steps(self, text: DocumentLike) -> Steps[Coherence]:
         """The same in steps, for whoever has other work in between."""
         (parsed,) = self._parsed([document_of(text)])
-        return (yield from coherence_steps(self.model, self._item(parsed)))
+        return (yield from coherence_steps(self.model, self._item(parsed), parsed.sentences))
 
     def graph(self, sentences: DocumentLike) -> SentenceGraph:
         """The graph that the model reads."""
@@ -219,22 +221,31 @@ class Orderer:
         return self.parser.mentions(documents)
 
     @np.errstate(all="ignore")  # weights that are no numbers are refused in one line, by `assembled`
-    def _order_batch(self, items: list[Item], options: OrderOptions) -> list[Ordering]:
+    def _order_batch(self, items: list[Item], documents: list[Document], options: OrderOptions) -> list[Ordering]:
         rules = options.constraints
         sizes = [item.graph.sentences for item in items]
         allowed = None if rules is None else allowed_orders([rules] * len(items), sizes)
+        copies = [interchangeable(document.sentences, rules) for document in documents]
+        wanted = Search(allowed=allowed, copies=Copies.of(copies, max(sizes)))
         width = options.width
         reading = self.model.read(items)
-        found = reading.search(Search(beam=width, keep=width, allowed=allowed))
+        found = reading.search(replace(wanted, beam=width, keep=width))
         # If each search judged itself, confidence would rise as the beam gets narrower and finds less that disagrees.
         judges = (
             found
             if width == CONFIDENCE_BEAM
-            else reading.search(Search(beam=CONFIDENCE_BEAM, keep=CONFIDENCE_BEAM, allowed=allowed))
+            else reading.search(replace(wanted, beam=CONFIDENCE_BEAM, keep=CONFIDENCE_BEAM))
         )
         return [
-            assembled(item, best, others, rounds, n_best=options.n_best, calibration=self.calibration)
-            for item, best, others, rounds in zip(items, found, judges, reading.rounds(), strict=True)
+            assembled(
+                item,
+                best.distinct(same),
+                others.distinct(same),
+                rounds,
+                n_best=options.orders,
+                calibration=self.calibration,
+            )
+            for item, best, others, same, rounds in zip(items, found, judges, copies, reading.rounds(), strict=True)
         ]
 
 

@@ -6,11 +6,12 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
+from unshuffle.errors import Doubt
 from unshuffle.result import Ordering
 from unshuffle.text.language import language_warnings
 
-FRONT_ENDS = ("unshuffle.cli", "unshuffle.serve")
-"""They tell what a result warns of in their own way."""
+INSIDE = ("unshuffle", "tqdm")
+"""Packages whose lines no user wrote."""
 MANY = 60
 """Sentences beyond which an order means little; beyond about twenty it is a guided guess already."""
 
@@ -59,13 +60,8 @@ def with_single_sentences_told(results: Iterable[Ordering]) -> Iterator[Ordering
 
 
 def _warn(message: str) -> None:
-    """A warning at the line outside this package that led here; none where that is in a front end."""
-    frame, level, outside = sys._getframe(0), 1, 0
-    while frame.f_back is not None:
+    """A warning at the line outside this package that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
         frame, level = frame.f_back, level + 1
-        module = frame.f_globals.get("__name__", "")
-        if module.startswith(FRONT_ENDS):
-            return
-        if not outside and module.partition(".")[0] not in ("unshuffle", "tqdm"):
-            outside = level
-    warnings.warn(message, UserWarning, stacklevel=outside or 2)
+    warnings.warn(message, Doubt, stacklevel=level)

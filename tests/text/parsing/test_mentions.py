@@ -130,9 +130,10 @@ def test_a_name_is_never_a_path(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["en_core_missing_xl", "numpy", "unshuffle"])
-def test_only_installed_models_are_loaded(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"'{name}': this spaCy model is not installed"):
+@pytest.mark.parametrize("name", ["en_core_missing_xl", "spacy", "english", "en", "numpy", "unshuffle"])
+def test_only_installed_models_are_loaded_and_only_models_can_be_downloaded(name: str) -> None:
+    wanted = name if name == "en_core_missing_xl" else "en_core_web_sm"
+    with pytest.raises(ConfigError, match=f"^parser '{name}': .* installed.* 'python -m spacy download {wanted}'"):
         load_parser(name)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Literal
 
 from unshuffle.exercises.sheet import Booklet
@@ -22,10 +23,17 @@ SUFFIXES: dict[str, Format] = {
     ".json": "json",
     ".jsonl": "json",
 }
-BINARY: frozenset[Format] = frozenset({"pdf", "docx"})
+PACKAGES: dict[Format, str] = {"pdf": "fpdf", "docx": "docx"}
+"""What formats need that only the extra `exercises` brings."""
+BINARY: frozenset[Format] = frozenset(PACKAGES)
 """Formats that no terminal can show."""
 QUESTIONS: frozenset[Format] = frozenset({"moodle", "gift", "json"})
 """Formats in which question and answer are one."""
+
+
+def writable(formats: Iterable[Format]) -> list[Format]:
+    """Those of some formats for which everything is installed."""
+    return [format for format in formats if format not in PACKAGES or find_spec(PACKAGES[format])]
 
 
 def written(booklet: Booklet, format: Format) -> bytes:

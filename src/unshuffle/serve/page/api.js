@@ -3,20 +3,20 @@ import { byId } from "./element.js";
 
 let token = "";
 
-/** Post to an address under /v1; `signal` gives the call up. */
-export async function post(path, content, signal) {
+/** Post to an address under /v1; `signal` gives the call up, and a file is read as "blob". */
+export async function post(path, content, signal, kind) {
   return call(`/v1/${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(content),
     signal,
-  });
+  }, kind);
 }
 
 /** Get an address under /v1. */
 export const get = (path) => call(`/v1/${path}`, {});
 
-async function call(address, options) {
+async function call(address, options, kind = "json") {
   let response;
   try {
     response = await send(address, options);
@@ -28,9 +28,9 @@ async function call(address, options) {
     if (error.name === "AbortError") throw error;
     throw new Error("The service does not answer. Is it still running?");
   }
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.error ?? `The service answered ${response.status}.`);
-  return answer;
+  if (response.ok) return response[kind]();
+  const { error } = await response.json().catch(() => ({}));
+  throw new Error(error ?? `The service answered ${response.status}.`);
 }
 
 const send = (address, options) =>

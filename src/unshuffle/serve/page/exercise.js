@@ -7,16 +7,18 @@ import { guessSplit } from "./splitting.js";
 
 const INSTRUCTION = "Put the sentences in the order in which they make sense. "
   + "Write 1 on the line before the sentence that comes first, 2 before the next, and so on.";
+const FORMATS = { pdf: "PDF", docx: "Word" };
 let made;
-let of = ""; // the paragraph that it was made of
+let of; // what it was made of
 let seed = 0;
 let taken = []; // the items of the proposal that was taken last
 
 const make = () => busy(byId("make"), byId("exercise-problem"), async () => {
   const text = byId("paragraph").value;
   if (!text.trim()) throw new Error("There is no paragraph yet. Paste one or pick an example.");
-  made = await post("exercise", { text, split: splitOf(text), seed, margin: Number(byId("margin").value), mend: byId("mend").checked });
-  of = text;
+  const asked = { text, split: splitOf(text), seed, margin: Number(byId("margin").value), mend: byId("mend").checked };
+  made = await post("exercise", asked);
+  of = asked;
   show();
 });
 
@@ -27,7 +29,7 @@ function splitOf(text) {
 }
 
 function markOld() {
-  byId("exercise-old").hidden = !made || byId("paragraph").value === of;
+  byId("exercise-old").hidden = !made || byId("paragraph").value === of.text;
 }
 
 function show() {
@@ -83,6 +85,19 @@ const key = () => made.solution.map((number) => made.labels[number]).join(" ");
 function asText() {
   const items = made.items.map((item, position) => `____  ${made.labels[position]}. ${item}`);
   return [title(), "", "Name: ____________________   Date: ____________", "", INSTRUCTION, "", ...items, "\f", `Answer key: ${key()}`, ""].join("\n");
+}
+
+/** Offer the files that the service can write. */
+export function showFormats(formats) {
+  byId("exercise-files").prepend(...formats.map((format) => {
+    const name = FORMATS[format] ?? format;
+    const button = element("button", { type: "button", id: `exercise-${format}`, title: `Download as ${name}` }, name);
+    button.addEventListener("click", () => busy(button, byId("exercise-problem"), async () => {
+      const file = await post("exercise/file", { ...of, format, title: title() }, undefined, "blob");
+      save(`exercise.${format}`, file.type, file);
+    }));
+    return button;
+  }));
 }
 
 /** Make the tab work. */

