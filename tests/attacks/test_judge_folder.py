@@ -66,19 +66,29 @@ def test_hostile_options_of_a_cross_encoder_are_one_line_or_harmless(sound: Path
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # kB
 
 
-@pytest.mark.parametrize("kind", ["cross-encoder", "causal"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("cross-encoder", "config.json"),
+        ("cross-encoder", "tokenizer.json"),
+        ("cross-encoder", "model.safetensors"),
+        ("causal", "config.json"),
+    ],
+)
 @pytest.mark.parametrize("target", ["/dev/zero", "pipe", "huge", "/proc/self/mem"])
-def test_a_description_that_is_no_file_is_not_read(sound: Path, tmp_path: Path, kind: str, target: str) -> None:
+def test_what_is_no_file_of_the_folder_is_not_read(
+    sound: Path, tmp_path: Path, kind: str, name: str, target: str
+) -> None:
     folder = Path(shutil.copytree(sound / kind, tmp_path / "judge"))
-    (folder / "config.json").unlink()
+    (folder / name).unlink()
     if target == "pipe":
-        os.mkfifo(folder / "config.json")
+        os.mkfifo(folder / name)
     elif target == "huge":
-        with (folder / "config.json").open("wb") as file:
+        with (folder / name).open("wb") as file:
             file.truncate(2**40)
     else:
-        (folder / "config.json").symlink_to(target)
-    assert "config.json" in refused(folder)
+        (folder / name).symlink_to(target)
+    assert name in refused(folder)
 
 
 @pytest.mark.parametrize(

@@ -182,9 +182,10 @@ def sources() -> str:
     """What the recipe of the shipped model draws its documents from."""
     recipe = tomllib.loads((CONFIGS / "recipes" / "default.toml").read_text(encoding="utf-8"))
     rows = []
+    total = sum(source["share"] for source in recipe["mixture"]["sources"])
     for source in recipe["mixture"]["sources"]:
         sets = ", ".join(dict.fromkeys(_data_set(file) for file in source["train"]))
-        rows.append([source["name"], sets, f"{source['share']:.0%}"])
+        rows.append([source["name"], sets, f"{source['share'] / total:.0%}"])
     return table(["kind", "data sets", "share of documents"], rows)
 
 
