@@ -44,6 +44,7 @@ CONTRASTS = (
     ("graph", "relations between entities", "se-grn-relations", "se-grn"),
     ("graph", "gated messages in place of sums", "irse-grn-unrefined", "se-grn-relations"),
     ("refinement", "as the paper has it", "irse-grn", "irse-grn-unrefined"),
+    ("refinement", "trained for a judge's weights, none given", "irse-grn-judge", "irse-grn-unjudged"),
     ("refinement", "temperature and rounds chosen on validation", "irse-grn-tuned", "irse-grn-unrefined"),
     ("refinement", "under FHDecoder, chosen on validation", "irse-grn-fh-tuned", "irse-grn-unrefined-fh"),
     ("decoder", "FHDecoder on a graph", "se-grn-fh", "se-grn"),
