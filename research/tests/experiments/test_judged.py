@@ -4,12 +4,16 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.fixtures.documents import random_documents
 from tests.fixtures.systems import tiny_model
 from unshuffle.errors import ConfigError
+from unshuffle.evaluation.trust import Unjudged
+from unshuffle.judge.contracts import Trust
 from unshuffle.system.folder import save_model
+from unshuffle_research.experiments.asking import Oracle, ordered_usefully, ordered_without_model
 from unshuffle_research.experiments.judged import judged_by, run
 
 
@@ -52,6 +56,16 @@ def test_more_questions_to_an_oracle_help_and_useful_ones_most(folder: Path) -> 
         each = {(row["way"], row["questions"]): row["tau"] for row in map(json.loads, lines)}
     assert {key: round(sum(values) / len(values), 2) for key, values in each.items()} == pytest.approx(tau, abs=0.011)
     assert found["right"] == 100 and 30 < json.loads(written[1].read_text())["right"] < 70
+
+
+def test_a_judge_that_does_not_help_a_model_is_still_asked_without_one() -> None:
+    document = random_documents(1, sentences=5, seed=3)[0]
+    one = Unjudged(document, tuple(range(5)), tuple(range(5)), np.full((5, 5), 0.5))
+    judge = Oracle([document], 1.0, 1)
+    judge.trust = Trust(reliability=0.5)
+    order, asked = ordered_without_model(one, judge, 10, judge.trust)
+    assert tuple(order) == (0, 1, 2, 3, 4) and asked > 0
+    assert ordered_usefully(one, judge, 10, judge.trust)[1] == 0
 
 
 def test_a_judge_that_is_none_is_refused() -> None:

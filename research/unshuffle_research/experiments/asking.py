@@ -45,6 +45,13 @@ class Oracle:
         return found
 
 
+class Alone:
+    """A judge without the trust that was fitted for a model's sake."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.answers = judge.answers
+
+
 @dataclass(frozen=True)
 class Point:
     """One number of questions asked in one way."""
@@ -81,8 +88,8 @@ def ordered_by_lot(one: Unjudged, judge: Judge, questions: int, trust: Trust) ->
 
 
 def ordered_without_model(one: Unjudged, judge: Judge, questions: int, trust: Trust) -> tuple[Sequence[int], int]:
-    """By the judge alone."""
-    found = PairRanker(judge=judge, budget=questions).order(one.document.sentences)
+    """By the judge alone, trusted as far as any: that it is no help to a model is no reason not to ask it here."""
+    found = PairRanker(judge=Alone(judge), budget=questions).order(one.document.sentences)
     return found.order, found.calls
 
 
