@@ -39,7 +39,8 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_seeds_are_pooled_document_by_document(results: Path) -> None:
     found = judged.judged_seeds("row").splitlines()
-    assert len(found) == 4  # head, rule, re-ranked, as link weights
+    assert len(found) == 6  # head, rule, re-ranked, as link weights, and the plot of the first seed
+    assert found[5].endswith("(../research/results/judge/row-1/made-up.svg)")
     assert "| 2 | 51.0 | 61.0 (25%) +10.0 [+10.0, +10.0] |" in found[2]
     assert found[3].endswith("91.0 (25%) +40.0 [+40.0, +40.0] |")
 

@@ -24,7 +24,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_the_text_as_given_is_held_against_its_order(open_page: Open) -> None:
     page = open_page("/#compare")
-    assert "one model (fake)" in page.inner_text("#compare-model")
+    until(lambda: "one model (fake)" in page.inner_text("#compare-model"))  # once the service has named its models
     page.fill("#compared", "One is 1. Three is 3. Four is 4. Two is 2.")
     page.click("#compare")
     page.wait_for_selector("#right-list li")

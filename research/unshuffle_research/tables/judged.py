@@ -57,7 +57,13 @@ def judged_seeds(row: str) -> str:
                 tau, share = (np.mean([point[name] for point in points]) for name in ("tau", "share"))
                 cells.append(f"{tau:.1f}" if questions == 0 else f"{tau:.1f} ({share:.0%}) {band(gain)}")
             rows.append([dataset, judge, WAYS[way], str(len(seeds)), *cells])
-    return table(["data", "judge", "asked about", "seeds", *HEAD], rows) if rows else "*Not run yet.*\n"
+    if not rows:
+        return "*Not run yet.*\n"
+    plots = [
+        f"![{dataset}: τ against questions, first seed](../research/results/judge/{folders[0].name}/{dataset}.svg)\n"
+        for dataset in sorted({dataset for dataset, _ in runs})
+    ]
+    return "\n".join([table(["data", "judge", "asked about", "seeds", *HEAD], rows), *plots])
 
 
 def judged_curve(row: str) -> str:
