@@ -90,9 +90,8 @@ class CrossEncoderJudge:
         self.model, self.tokenizer = model.eval(), tokenizer
         self.trust = trust or Trust()
         self._device = device_of(model)
-        self._precision = usable_precision(
-            "auto", self._device
-        )  # bfloat16 where it is faster: the odds change far less than they err
+        # bfloat16 where it is faster: the odds change far less than they err.
+        self._precision = usable_precision("auto", self._device)
 
     @torch.inference_mode()
     def answers(self, sentences: Sequence[str], pairs: Sequence[tuple[int, int]]) -> list[float]:

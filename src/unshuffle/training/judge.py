@@ -121,7 +121,8 @@ def take_over_transformer(model: CrossEncoder, tokenizer: Tokenizer, start: str)
     """Begins with the transformer that an ordering model has trained; only the head starts from nothing."""
     other, own = load_model(start), model.pieces.state_dict()
     slot = "sentence_encoder.pieces."
-    known = {name.removeprefix(slot): value for name, value in other.network.state_dict().items() if slot in name}
+    tensors = other.network.state_dict().items()
+    known = {name.removeprefix(slot): value for name, value in tensors if name.startswith(slot)}
     same_words = other.preparer.tokenizer.backend.get_vocab() == tokenizer.backend.get_vocab()
     if not same_words or {n: v.shape for n, v in known.items()} != {n: v.shape for n, v in own.items()}:
         raise ConfigError(f"{start}: its transformer is not of the encoder's kind. Give the --encoder it began with.")
