@@ -55,6 +55,23 @@ def test_rows_of_all_files_are_ordered_once_with_ids_and_other_columns(tmp_path:
             assert tuple(row["order"]) == orderer.order(given[row["id"]]["sentences"], n_best=1).order
 
 
+def test_what_speaks_against_an_order_is_a_column_and_no_noise(
+    tmp_path: Path, out: Path, model: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    texts = [
+        [
+            "Der Hund lief durch den Garten.",
+            "Danach schlief er auf der Bank ein.",
+            "Am Abend kam sein Herr nach Hause.",
+        ],
+        ["Mia picked an apple.", "Then she washed it.", "In the end she ate it with her brother."],
+    ]
+    ordered([write_jsonl(tmp_path / "a.jsonl", [{"sentences": text} for text in texts])], out, model)
+    german, english = rows_in(out / "ordered")
+    assert "English" in german["warnings"][0] and english["warnings"] == []
+    assert capfd.readouterr() == ("", "")
+
+
 def test_bad_rows_go_to_the_table_of_errors_and_stop_nothing(tmp_path: Path, out: Path, model: str) -> None:
     good = records(3)
     rows: list[Any] = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -128,7 +129,8 @@ def soaked(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
             if fuzzer is not None:
                 said = fuzzer.communicate(timeout=120)[0].decode(errors="replace")
                 broken = said if "Server error" in said else ""
-                tested = next((line.strip() for line in said.splitlines() if "generated" in line), "")
+                counted = re.search(r"\d[\d,]* generated.*", said)
+                tested = counted[0].strip() if counted else ""
                 print(f"  schemathesis: {tested or said.strip().splitlines()[-1]}")
         time.sleep(1)
         last = memory(process.pid), handles(process.pid)

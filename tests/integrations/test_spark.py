@@ -21,7 +21,8 @@ from unshuffle.integrations.spark import frames_ordered, order_frame
 def test_frames_keep_rows_and_columns(model: str, rows: list[Any], expected: tuple[int, ...]) -> None:
     given = pandas.DataFrame({"name": list("abcdef"), "sentences": rows}, index=[5, 3, 1, 2, 4, 0])
     (found,) = frames_ordered(RowSettings(model=model))(iter([given]))
-    assert list(found.columns) == ["name", "sentences", "order", "confidence", "probability", "kept", "error"]
+    answer = ["order", "confidence", "probability", "kept", "warnings", "error"]
+    assert list(found.columns) == ["name", "sentences", *answer]
     assert list(found["name"]) == list("abcdef") and list(found["order"].iloc[0]) == list(expected)
     assert [error is None for error in found["error"].astype(object).where(found["error"].notna(), None)] == [
         True, True, False, False, False, True,

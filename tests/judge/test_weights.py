@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -87,6 +88,23 @@ def test_turning_a_question_turns_the_answer(tmp_path: Path, kind: str, context:
     assert [judge.answers(DOCUMENT.sentences, [pair])[0] for pair in PAIRS] == pytest.approx(list(straight), abs=1e-5)
     fewer = judge.answers(DOCUMENT.sentences[:4], PAIRS[:2])
     assert (list(fewer) == pytest.approx(list(straight[:2]), abs=1e-6)) is not context
+
+
+@pytest.mark.parametrize("context", [True, False])
+def test_a_language_model_compares_the_likelihoods_of_both_orders(tmp_path: Path, context: bool) -> None:
+    judge = LanguageModelJudge.load(language_model(tmp_path), context=context)
+
+    def likelihood(*numbers: int) -> float:
+        text = [judge.tokenizer(f" {sentences[at]}", add_special_tokens=False).input_ids for at in numbers]
+        ids = torch.tensor([[judge.tokenizer.bos_token_id, *(piece for some in text for piece in some)]])
+        chance = judge.model(input_ids=ids).logits.log_softmax(-1)
+        return float(sum(chance[0, at - 1, ids[0, at]] for at in range(1, ids.shape[1])))
+
+    sentences = DOCUMENT.sentences[:4]
+    rest = (1, 3) if context else ()
+    with torch.inference_mode():  # what is read before counts the same in both
+        odds = likelihood(*rest, 0, 2) - likelihood(*rest, 2, 0)
+    assert judge.answers(sentences, [(0, 2)])[0] == pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-5)
 
 
 def test_long_sentences_are_cut_alike_on_both_sides(tmp_path: Path) -> None:

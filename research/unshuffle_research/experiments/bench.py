@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,16 @@ def cut_mark(runs: Iterable[Trained]) -> str:
 def cut_note(runs: Iterable[Trained]) -> str:
     """What the star means, where there is one."""
     return "* ended by the time-box." if cut_mark(runs) else ""
+
+
+def level_with_best(rows: Mapping[str, Sequence[Measured]], measure: str = "tau") -> frozenset[str]:
+    """The best finished row, and those that are behind it by no more than chance explains; none where it is alone."""
+    finished = {row: runs for row, runs in rows.items() if not cut_mark(run.trained for run in runs)}
+    if len(finished) < 2:
+        return frozenset()
+    best = max(finished, key=lambda row: float(np.mean([run.test[measure] for run in finished[row]])))
+    leads = {row: lead_over(finished[best], runs, measure) for row, runs in finished.items() if row != best}
+    return frozenset({best, *(row for row, lead in leads.items() if lead is not None and lead.lower <= 0)})
 
 
 def band_over(measurements: Sequence[Measured], measure: str) -> Band:

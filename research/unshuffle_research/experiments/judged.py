@@ -22,7 +22,7 @@ from unshuffle.errors import ConfigError
 from unshuffle.evaluation.results import command_line, commit, versions, write_packed
 from unshuffle.evaluation.trust import Remembering, Unjudged, fitted_trust, unjudged
 from unshuffle.graph.batch import collate
-from unshuffle.judge.contracts import Judge
+from unshuffle.judge.contracts import Judge, Trust
 from unshuffle.judge.opening import open_judge
 from unshuffle.search.contracts import Search
 from unshuffle.seeds import derived
@@ -34,7 +34,6 @@ from unshuffle_research import RESULTS
 from unshuffle_research.experiments.asking import WAYS, Oracle, Point, measured, share_right, ways_of
 from unshuffle_research.experiments.plots import COLOURS, new_figure, save
 
-ORACLE = "oracle"
 RELIABILITIES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 ORACLE = "oracle"
 
@@ -73,19 +72,27 @@ def curve(orderer: Orderer, documents: Sequence[Document], seed: int) -> dict[st
 
 
 def drawn(folder: Path, dataset: str) -> None:
-    """Tau against the mean number of questions that were asked, a line for each judge measured so far."""
+    """What is gained over the model alone, by the mean number of questions asked; a line for each judge so far.
+
+    Gains and not tau itself: dear judges are asked about fewer documents than cheap ones.
+    """
     figure = new_figure(6.4, 4.0)
     axes = figure.subplots()
     results = [found for file in sorted(folder.glob(f"{dataset}-*.json")) if "points" in (found := read_json(file))]
-    for colour, result in zip(COLOURS, results, strict=False):
+    asked = [result for result in results if Trust.read(result["trust"]).used]
+    for colour, result in zip(COLOURS, asked, strict=False):
         for way, style in {"useful": "-o", "random": ":x"}.items():
             some = [point for point in result["points"] if point["way"] == way]
-            axes.plot([p["asked"] for p in some], [p["tau"] for p in some], style, color=colour, markersize=4,
-                      label=f"{result['judge']}, {WAYS[way]}")  # fmt: skip
+            label = f"{result['judge']}, {WAYS[way]}, {result['documents']} documents"
+            at, gains = [point["asked"] for point in some], [point["gain"][0] for point in some]
+            axes.plot(at, gains, style, color=colour, markersize=4, label=label)
     axes.set_xlabel("questions per document")
-    axes.set_ylabel("τ")
-    axes.set_title(f"{dataset}, judges of {results[0]['model']}")
-    axes.legend(fontsize=7)
+    axes.set_ylabel("τ gained over the model alone")
+    left = ", ".join(result["judge"] for result in results if result not in asked)
+    title = f"{dataset}, judges of {results[0]['model']}"
+    axes.set_title(f"{title}\nnot trusted, so not asked: {left}" if left else title, fontsize=9)
+    if asked:
+        axes.legend(fontsize=7)
     save(figure, folder / dataset)
 
 

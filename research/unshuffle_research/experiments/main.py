@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from unshuffle_research.experiments.bench import Bench, band_over, cut_mark, cut_note, run_of
+from unshuffle_research.experiments.bench import Bench, band_over, cut_mark, cut_note, level_with_best, run_of
 from unshuffle_research.experiments.measure import Measured
 from unshuffle_research.experiments.plan import Dataset
 from unshuffle_research.experiments.plots import Panel, dots
@@ -12,6 +12,7 @@ from unshuffle_research.experiments.published import printed, shown
 from unshuffle_research.experiments.sheet import Plot, Sheet, Table, spread
 
 MEASURES = {"acc_micro": "Acc (micro)", "tau": "τ", "pmr": "PMR"}
+LEVEL = "°"
 
 
 def main(bench: Bench) -> Iterator[Sheet]:
@@ -27,15 +28,17 @@ def paper_column(dataset: Dataset, what: str) -> str:
 
 
 def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
-    cells, figures = [], {}
+    cells, figures, level = [], {}, level_with_best(rows)
     for row, runs in rows.items():
         paper = printed(dataset.preset.published, row)
         tests = [run.test for run in runs]
+        reached = {name: spread([test[name] for test in tests]) for name in (*MEASURES, "acc_macro")}
+        reached["tau"] += LEVEL if row in level else ""
         cells.append(
             (
                 runs[0].trained.plan.label,
                 shown(paper),
-                *(spread([test[name] for test in tests]) for name in (*MEASURES, "acc_macro")),
+                *reached.values(),
                 str(len(runs)),
                 f"{sum(run.trained.minutes for run in runs) / len(runs):.0f}" + cut_mark(run.trained for run in runs),
                 f"{runs[0].trained.parameters / 1e6:.1f} M",
@@ -47,7 +50,7 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
         f"Test set, {rows_shuffles(rows)} shuffles a seed",
         (*head, "parameters"),
         tuple(cells),
-        cut_note(run.trained for runs in rows.values() for run in runs),
+        " ".join(filter(None, (cut_note(run.trained for runs in rows.values() for run in runs), level_note(level)))),
     )
     labels = [runs[0].trained.plan.label for runs in rows.values()]
     theirs = [printed(dataset.preset.published, row) for row in rows]
@@ -71,6 +74,11 @@ def _sheet(dataset: Dataset, rows: dict[str, list[Measured]]) -> Sheet:
         figures=figures,
         runs=tuple(run_of(run.trained) for runs in rows.values() for run in runs),
     )
+
+
+def level_note(level: Collection[str]) -> str:
+    """What the ring means, where there is one."""
+    return f"{LEVEL} the best finished row in τ, or behind it by no more than chance explains." if level else ""
 
 
 def rows_shuffles(rows: dict[str, list[Measured]]) -> int:

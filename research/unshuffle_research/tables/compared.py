@@ -6,7 +6,7 @@ import gzip
 import json
 import statistics
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,22 @@ def lead(system: str, *baselines: str) -> str:
         difference = f"{found.difference:+.2f} [{found.lower:+.2f}, {found.upper:+.2f}]"
         rows.append([f"`{system}`", f"`{baseline}`", difference, f"{found.p_value:.2f}", str(len(seeds))])
     return table(["system", "against", "Δτ, 95 % interval", "p", "seeds"], rows)
+
+
+def level_with_best(systems: Iterable[str]) -> frozenset[str]:
+    """The best finished system on NIPS, and those behind it by no more than chance explains, on the seeds both have."""
+    runs_of = {system: trained(system) for system in systems}
+    taus = {system: {seed: values for seed, (values, _) in runs.items()} for system, runs in runs_of.items()
+            if runs and not any(cut for _, cut in runs.values())}  # fmt: skip
+    if len(taus) < 2:
+        return frozenset()
+    best = max(taus, key=lambda system: float(np.mean([values.mean() for values in taus[system].values()])))
+    level = {best}
+    for system, values in taus.items():
+        seeds = sorted(set(values) & set(taus[best]))
+        if seeds and _compared([taus[best][seed] for seed in seeds], [values[seed] for seed in seeds]).lower <= 0:
+            level.add(system)
+    return frozenset(level)
 
 
 def _compared(ours: Sequence[Floats], theirs: Sequence[Floats]) -> Comparison:

@@ -25,6 +25,7 @@ from unshuffle_research.tables.compared import (
     everyday_splits,
     helps,
     lead,
+    level_with_best,
     other_sets,
     simple_ways,
     sources,
@@ -78,14 +79,18 @@ def spreads(runs: list[dict[str, Any]]) -> list[str]:
 
 def nips() -> str:
     """All that is known of each system's trainings on NIPS, beside what the paper prints."""
-    published, rows = printed(), []
-    for system, runs in sorted(nips_runs().items()):
+    published, rows, found = printed(), [], nips_runs()
+    level = level_with_best(found)
+    for system, runs in sorted(found.items()):
+        accuracy, reached, perfect = spreads(runs)
         epochs = statistics.mean(next(stage["epochs"] for stage in reversed(run["stages"])) for run in runs)
         rows.append(
             [
                 f"`{system}`",
                 " / ".join(map(number, published.get(system, [math.nan] * 3))),
-                *spreads(runs),
+                accuracy,
+                reached + "°" * (system in level),
+                perfect,
                 str(len(runs)),
                 f"{epochs:.0f}" + ("\\*" if any(run["cut_by_time"] for run in runs) else ""),
                 f"{statistics.mean([run['minutes'] for run in runs]):.0f}",

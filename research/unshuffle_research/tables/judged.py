@@ -34,7 +34,7 @@ def judged(model: str) -> str:
                     rows.append([spoken, title, *(f"{one['tau']:.1f} ({one['share']:.0%})" for one in points)])
                     spoken = ""
         found += [f"*{dataset}*", "", table(["judge", "asked about", *HEAD], rows)]
-        found += [f"![{dataset}: τ against questions](../research/results/judge/{model}/{dataset}.svg)", ""]
+        found += [f"![{dataset}: τ gained by questions](../research/results/judge/{model}/{dataset}.svg)", ""]
     return "\n".join(found) or "*Not run yet.*\n"
 
 
@@ -60,7 +60,7 @@ def judged_seeds(row: str) -> str:
     if not rows:
         return "*Not run yet.*\n"
     plots = [
-        f"![{dataset}: τ against questions, first seed](../research/results/judge/{folders[0].name}/{dataset}.svg)\n"
+        f"![{dataset}: τ gained by questions, first seed](../research/results/judge/{folders[0].name}/{dataset}.svg)\n"
         for dataset in sorted({dataset for dataset, _ in runs})
     ]
     return "\n".join([table(["data", "judge", "asked about", "seeds", *HEAD], rows), *plots])

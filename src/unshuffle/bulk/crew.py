@@ -12,7 +12,7 @@ from typing import Any
 
 from unshuffle.bulk.manifest import Done
 from unshuffle.bulk.parts import Part
-from unshuffle.errors import ConfigError, UnshuffleError
+from unshuffle.errors import ConfigError, Doubt, UnshuffleError
 from unshuffle.integrations.rows import RowSettings
 
 HOPELESS = 25
@@ -38,10 +38,12 @@ class Worker:
 def work(pipe: Connection, settings: RowSettings, folder: str) -> None:
     """The life of a worker: a part in, a note out, until the pipe is closed."""
     import signal
+    import warnings
 
     from unshuffle.bulk.work import PartWorker
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us is asked to stop, and stops us
+    warnings.simplefilter("ignore", Doubt)  # the column of warnings has them
     worker = PartWorker(settings, folder)
     try:
         while (part := pipe.recv()) is not None:

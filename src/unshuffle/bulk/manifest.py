@@ -15,7 +15,7 @@ from unshuffle.errors import ConfigError
 from unshuffle.integrations.rows import RowSettings
 from unshuffle.storage.files import read_json, write_json
 
-FORMAT = 2
+FORMAT = 3
 PART = re.compile(r".+-[0-9a-f]{32}-[0-9]{9,}", re.DOTALL)
 """Names of parts; whatever else lies in the folders is not ours to drop."""
 

@@ -23,6 +23,7 @@ from unshuffle.storage.files import write_json, write_whole
 TOGETHER = 64
 """Rows in work at a time."""
 ORIGIN = pa.schema([("source", pa.string()), ("row", pa.int64()), ("id", pa.string())])
+ORDERED = [field for field in ANSWER if field.name != "error"]
 ERRORS = pa.schema([*ORIGIN, ("error", pa.string())])
 BLAMED = "the process ended each time this document was ordered. Look at its size and text"
 
@@ -119,7 +120,7 @@ class _Tables:
     def __exit__(self, *trouble: object) -> None:
         self._errors.close()
         if self._answers is None:  # no row has shown the columns yet
-            self._answers = parquet.ParquetWriter(self._path, pa.schema([*ORIGIN, *ANSWER]).remove(len(ORIGIN) + 5))
+            self._answers = parquet.ParquetWriter(self._path, pa.schema([*ORIGIN, *ORDERED]))
         self._answers.close()
 
     def add(self, some: Rows, outcomes: Sequence[Outcome]) -> None:

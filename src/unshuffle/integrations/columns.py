@@ -17,10 +17,12 @@ ANSWER = pa.schema(
         ("confidence", pa.float64()),
         ("probability", pa.float64()),
         ("kept", pa.bool_()),
+        ("warnings", pa.list_(pa.string())),
         ("error", pa.string()),
     ]
 )
-"""`sentences` stands in reading order; `order` tells the input index of each; `error` is null where all went well."""
+"""`sentences` stands in reading order; `order` tells the input index of each; `error` is null where all went well, and
+`warnings` say what speaks against relying on the order."""
 
 
 def renamed(names: Iterable[str], taken: Sequence[str]) -> list[str]:

@@ -46,6 +46,8 @@ class Outcome:
     confidence: float | None = None
     probability: float | None = None
     kept: bool | None = None
+    warnings: tuple[str, ...] = ()
+    """What speaks against relying on the order."""
     error: str | None = None
 
 
@@ -117,4 +119,5 @@ def _outcome(ordering: Ordering) -> Outcome:
         confidence=ordering.confidence,
         probability=ordering.probability,
         kept=ordering.kept,
+        warnings=ordering.warnings,
     )

@@ -9,7 +9,7 @@ from typing import Any
 from unshuffle.errors import DataError, MissingExtra
 from unshuffle.integrations.rows import RowOrderer, RowSettings
 
-ANSWER = "`order` array<int>, confidence double, probability double, kept boolean, error string"
+ANSWER = "`order` array<int>, confidence double, probability double, kept boolean, warnings array<string>, error string"
 """Columns that are added, in Spark's words; the column of sentences is put in reading order."""
 
 
@@ -31,8 +31,10 @@ def frames_ordered(settings: RowSettings, column: str = "sentences") -> Callable
                 for given, outcome in zip(frame[column], outcomes, strict=True)
             ]
             answer["order"] = [None if outcome.error else list(outcome.order) for outcome in outcomes]
-            for name in ("confidence", "probability", "kept", "error"):
+            for name in ("confidence", "probability", "kept"):
                 answer[name] = [getattr(outcome, name) for outcome in outcomes]
+            answer["warnings"] = [list(outcome.warnings) for outcome in outcomes]
+            answer["error"] = [outcome.error for outcome in outcomes]
             yield answer
 
     return ordered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import torch
 
+from unshuffle.encoders.pretrained.checkpoint import without_bars
 from unshuffle.errors import ConfigError, MissingExtra
 from unshuffle.judge.contracts import Answers, Trust
 from unshuffle.result import Spend
@@ -18,8 +20,6 @@ LIKELY = Trust(reliability=0.75, temperature=8.0)
 """Log-likelihoods of whole sentences are surer of themselves than right; `trust-judge` fits better numbers."""
 OWN_CODE = (None, "eager", "sdpa")
 """What a folder may say of the code for attention."""
-ROWS = 8
-"""Sequences that are read at once."""
 
 
 class LanguageModelJudge:
@@ -57,8 +57,9 @@ class LanguageModelJudge:
             if foreign := _foreign_code(read_json(folder / "config.json", most=2**20)):
                 raise ConfigError(f"judge {place}: its config.json names code, {foreign}. Take that line out.")
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **safe)
-            model = transformers.AutoModelForCausalLM.from_pretrained(str(folder), **weights)
+            with without_bars(transformers):
+                tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **safe)
+                model = transformers.AutoModelForCausalLM.from_pretrained(str(folder), **weights)
         except Exception as error:  # the library raises whatever its parts raise for a defect
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise ConfigError(f"judge {place}: no causal language model can be read there ({reason}).") from None
@@ -68,33 +69,38 @@ class LanguageModelJudge:
     def answers(self, sentences: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Answers:
         """The chance of each pair, before its temperature."""
         pieces = [self.tokenizer(f" {sentence.strip()}", add_special_tokens=False).input_ids for sentence in sentences]
-        rows = [self._row(pieces, *way) for first, second in pairs for way in ((first, second), (second, first))]
-        likely: list[float] = []
-        for at in range(0, len(rows), ROWS):
-            likely += self._likelihoods(rows[at : at + ROWS])
-        odds = torch.tensor(likely, dtype=torch.float64).view(-1, 2)
-        chances = (odds[:, 0] - odds[:, 1]).clamp(-30, 30).sigmoid().tolist()
-        return Answers(chances, Spend(tokens_read=sum(len(ids) for ids, _ in rows)))
+        chances, read = [], 0
+        for first, second in pairs:
+            before, one, other = self._cut(pieces, first, second)
+            forward, backward = self._likelihoods(before, [[*one, *other], [*other, *one]])
+            chances.append(1 / (1 + math.exp(min(max(backward - forward, -30.0), 30.0))))
+            read += len(before) + 2 * (len(one) + len(other))
+        return Answers(chances, Spend(tokens_read=read))
 
-    def _row(self, pieces: Sequence[Sequence[int]], first: int, second: int) -> tuple[list[int], int]:
-        """Word pieces, and from which on they count."""
+    def _cut(self, pieces: Sequence[list[int]], first: int, second: int) -> tuple[list[int], list[int], list[int]]:
+        """What is read before the two sentences, and the two, of word pieces."""
         most = (self.longest - 1) // 2
-        asked = [*pieces[first][:most], *pieces[second][:most]]
-        before: list[int] = []
-        if self.context:
-            before = [piece for at, some in enumerate(pieces) if at not in (first, second) for piece in some]
-            before = before[: max(self.longest - 1 - len(asked), 0)]
-        return [*self._start, *before, *asked], max(len(self._start) + len(before), 1)
+        one, other = pieces[first][:most], pieces[second][:most]
+        rest = [piece for at, some in enumerate(pieces) if at not in (first, second) for piece in some]
+        left = max(self.longest - 1 - len(one) - len(other), 0) if self.context else 0
+        return [*self._start, *rest[:left]], one, other
 
-    def _likelihoods(self, rows: Sequence[tuple[list[int], int]]) -> list[float]:
-        longest = max(len(ids) for ids, _ in rows)
-        ids = torch.tensor([row + [0] * (longest - len(row)) for row, _ in rows])
-        place = torch.arange(longest)
-        there = place < torch.tensor([len(row) for row, _ in rows])[:, None]
-        counted = there & (place >= torch.tensor([start for _, start in rows])[:, None])
-        logits = self.model(input_ids=ids, attention_mask=there.long()).logits[:, :-1].float()
-        chance = logits.log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)  # (rows, longest - 1)
-        found: list[float] = (chance * counted[:, 1:]).sum(1).tolist()
+    def _likelihoods(self, before: list[int], rows: list[list[int]]) -> list[float]:
+        """Of each row after what comes before, which is read once; rows are equally long."""
+        ids = torch.tensor(rows)
+        memory = heads = None
+        if before:
+            read = self.model(input_ids=torch.tensor([before]), use_cache=True)
+            memory = read.past_key_values
+            memory.batch_repeat_interleave(len(rows))
+            heads = read.logits[:, -1:].expand(len(rows), -1, -1)
+        logits = self.model(input_ids=ids, past_key_values=memory, use_cache=True).logits[:, :-1]
+        if heads is None:  # nothing foretells the first piece
+            ids = ids[:, 1:]
+        else:
+            logits = torch.cat([heads, logits], 1)
+        chance = logits.float().log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1)  # (rows, pieces)
+        found: list[float] = chance.sum(1).tolist()
         return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -90,17 +91,31 @@ def built(
         return transformers.AutoModel.from_config(described, attn_implementation=attention, trust_remote_code=False)
     name, local = source_name(source, slot)
     try:
-        return transformers.AutoModel.from_pretrained(
-            name,
-            config=described,
-            attn_implementation=attention,
-            dtype=torch.float32,
-            use_safetensors=True,
-            trust_remote_code=False,
-            local_files_only=local,
-        )
+        with without_bars(transformers):
+            return transformers.AutoModel.from_pretrained(
+                name,
+                config=described,
+                attn_implementation=attention,
+                dtype=torch.float32,
+                use_safetensors=True,
+                trust_remote_code=False,
+                local_files_only=local,
+            )
     except (OSError, ValueError, RuntimeError) as error:
         raise no_fit(source, str(error).strip().partition("\n")[0].rstrip("."), slot) from None
+
+
+@contextmanager
+def without_bars(transformers: Any) -> Iterator[None]:
+    """Leaves out the library's own progress bars, which tell users of its insides."""
+    logging = transformers.utils.logging
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def no_fit(source: str, reason: str, slot: str) -> ConfigError:
