@@ -98,11 +98,8 @@ def grow(model: Model, other: Tensors, means: Tensor, spreads: Tensor, share: fl
     """The larger model."""
     config = model.config.sentence_encoder
     assert isinstance(config, TransformerSetConfig)
-    encoder = replace(
-        config,
-        architecture=config.architecture | {"num_hidden_layers": 2 * len(means)},
-        alone=2 * config.alone,
-    )
+    described = config.resolved().architecture | {"num_hidden_layers": 2 * len(means)}
+    encoder = replace(config, source="", architecture=described, alone=2 * config.alone)
     system = replace(model.config, sentence_encoder=encoder)
     network = Network(system, words=model.preparer.tokenizer.size)
     tensors = dict(model.network.state_dict())
