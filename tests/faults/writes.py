@@ -12,7 +12,6 @@ from typing import Any
 from unittest.mock import patch
 
 import safetensors.numpy
-import safetensors.torch
 
 
 class Writes:
@@ -71,7 +70,6 @@ def counted_writes(failing: int | None = None, *, deadly: bool = False) -> Itera
         for owner, name, place in (
             (Path, "write_text", 0),
             (Path, "write_bytes", 0),
-            (safetensors.torch, "save_file", 1),
             (safetensors.numpy, "save_file", 1),
         ):
             stack.enter_context(patch.object(owner, name, half(getattr(owner, name), place)))

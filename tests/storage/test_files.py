@@ -208,6 +208,19 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path, linked: bool) -> 
     assert got == ["through"] and stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+def test_weights_go_into_a_pipe_too(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    write_tensors(pipe, {"whole": torch.arange(6.0)})
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    reader.join(10)
+    (tmp_path / "copy").write_bytes(got[0])
+    assert torch.equal(read_tensors(tmp_path / "copy")["whole"], torch.arange(6.0))
+
+
 def test_an_open_pipe_can_be_named_by_its_handle(tmp_path: Path) -> None:
     """As the shell names one in `--out >(sort)`."""
     reading, writing = os.pipe()

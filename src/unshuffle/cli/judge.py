@@ -76,7 +76,7 @@ def trust_judge(
     judge_model: JudgeModel = "",
     judge_cache: JudgeCache = None,
     questions: Annotated[int, typer.Option(min=1, help="Most questions per document.")] = 20,
-    most: Annotated[int, typer.Option(min=1, help="Use at most this many documents.")] = 100,
+    most: Annotated[int, typer.Option(min=1, help="Use at most this many documents.")] = 200,
     model: ModelName = "default",
     parser: ParserName = None,
     input: InputFormat = None,

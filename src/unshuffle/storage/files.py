@@ -6,7 +6,6 @@ import errno
 import hashlib
 import json
 import os
-import re
 import secrets
 import stat
 from collections.abc import Callable, Mapping
@@ -94,19 +93,16 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """A safetensors file, whole."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
-    # Copies, because the format refuses tensors that share memory.
-    plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    # Copies, because the format refuses tensors that share memory. Bytes, because the library would put a file of its
+    # own in the place of a pipe or device.
+    plain = save({name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()})
 
-    def save(temporary: Path) -> None:
-        try:
-            save_file(plain, str(temporary))
-        except Exception as error:  # the library wraps a full disk in an error of its own, which ends in its number
-            number = re.search(r"\(os error (\d+)\)", str(error))
-            raise OSError(*([int(number[1]), os.strerror(int(number[1]))] if number else [str(error)])) from error
+    def fill(temporary: Path) -> None:
+        temporary.write_bytes(plain)
 
-    write_whole(path, save)
+    write_whole(path, fill)
 
 
 def read_tensors(path: Path, *, read: Read | None = None) -> dict[str, Tensor]:
