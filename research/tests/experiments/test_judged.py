@@ -13,6 +13,8 @@ from unshuffle.errors import ConfigError
 from unshuffle.evaluation.trust import Unjudged
 from unshuffle.judge.contracts import Trust
 from unshuffle.system.folder import save_model
+from unshuffle.training.corpus import read_splits
+from unshuffle_research.experiments import judged
 from unshuffle_research.experiments.asking import Oracle, ordered_usefully, ordered_without_model
 from unshuffle_research.experiments.judged import judged_by, run
 
@@ -27,6 +29,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (place / f"{split}.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
     save_model(tiny_model("irse-grn-judge", place, random_documents(12, seed=20)), place / "model")
     return place
+
+
+def test_a_judge_may_keep_its_own_trust(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = read_splits(folder).test
+    own = Oracle(documents, 1.0, 1)
+    own.trust = Trust(reliability=0.9)
+    monkeypatch.setattr(judged, "open_judge", lambda place, model, cache: own)
+    given = (str(folder / "model"), [f"made-up={folder}"], ["mine=somewhere"], folder / "own")
+    found = [json.loads(run(*given, documents=12, fitted_on=fitted)[0].read_text()) for fitted in (0, 12)]
+    assert found[0]["trust"]["reliability"] == 0.9 and found[0]["fitted_on"] == 0
+    assert found[1]["trust"]["reliability"] != 0.9
 
 
 def test_more_questions_to_an_oracle_help_and_useful_ones_most(folder: Path) -> None:

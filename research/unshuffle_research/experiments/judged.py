@@ -9,6 +9,7 @@ weights is also given weights of every reliability.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from unshuffle.errors import ConfigError
+from unshuffle.errors import ConfigError, UnshuffleError
 from unshuffle.evaluation.results import command_line, commit, versions, write_packed
 from unshuffle.evaluation.trust import Remembering, Unjudged, fitted_trust, unjudged
 from unshuffle.graph.batch import collate
@@ -139,7 +140,7 @@ def run(
             started = time.monotonic()
             judge = Remembering(judged_by(named, [*test, *valid], seed, cache))
             known = named.partition("=")[0]
-            if not known.startswith(ORACLE):  # which knows how often it is right
+            if valid and not known.startswith(ORACLE):  # which knows how often it is right
                 judge.trust = fitted_trust(orderer, judge, valid, seed=seed).trust
             points = measured(alone, judge, judge.trust, ways_of(orderer))
             head = {"dataset": name, "judge": known, "documents": len(alone), "fitted_on": len(valid)}
@@ -163,25 +164,31 @@ def main() -> None:
     options.add_argument("--judge", action="append", required=True, help="oracle, oracle:0.8 or NAME=PLACE")
     options.add_argument("--out", type=Path, default=RESULTS / "judge")
     options.add_argument("--documents", type=int, default=150, help="test documents of each data set")
-    options.add_argument("--fitted-on", type=int, default=100, help="validation documents that trust is fitted on")
+    options.add_argument(
+        "--fitted-on", type=int, default=100, help="validation documents to fit trust on; 0 leaves a judge its own"
+    )
     options.add_argument("--cache", type=Path, help="folder in which an endpoint's answers are kept")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--label", default="", help="folder of the results, such as NAME-SEED; the model's name")
     options.add_argument("--curve", action="store_true", help="link weights of every reliability")
     chosen = options.parse_args()
     torch.set_num_threads(1)
-    for path in run(
-        chosen.model,
-        chosen.data,
-        chosen.judge,
-        chosen.out,
-        documents=chosen.documents,
-        fitted_on=chosen.fitted_on,
-        seed=chosen.seed,
-        label=chosen.label,
-        curves=chosen.curve,
-        cache=chosen.cache,
-    ):
+    try:
+        paths = run(
+            chosen.model,
+            chosen.data,
+            chosen.judge,
+            chosen.out,
+            documents=chosen.documents,
+            fitted_on=chosen.fitted_on,
+            seed=chosen.seed,
+            label=chosen.label,
+            curves=chosen.curve,
+            cache=chosen.cache,
+        )
+    except UnshuffleError as error:
+        sys.exit(str(error))
+    for path in paths:
         print(path)
 
 
