@@ -34,7 +34,7 @@ from unshuffle_research.tables.compared import (
 )
 from unshuffle_research.tables.judged import judged, judged_curve, judged_seeds
 from unshuffle_research.tables.measured import bulk, long, precision, serve, speed, speed_figures, table
-from unshuffle_research.tables.shipped import candidates, fine_tuned, shipped, shipped_short
+from unshuffle_research.tables.shipped import candidates, fine_tuned, growth, shipped, shipped_short
 
 PUBLISHED = CONFIGS / "experiments" / "published.toml"
 MODELS = ROOT / "src" / "unshuffle" / "data" / "models"
@@ -170,6 +170,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "shipped": shipped,
     "shipped-short": shipped_short,
     "candidates": candidates,
+    "growth": growth,
     "fine-tuned": fine_tuned,
     "parser": parser,
     "lead": lead,

@@ -58,8 +58,18 @@ def by_kind(folders: dict[str, Path]) -> tuple[list[str], dict[str, list[str]]]:
 
 
 def candidates() -> str:
-    """τ of each candidate on the validation texts, how fast it orders, and what it was trained on."""
-    files = sorted((RESULTS / "candidates").glob("*/training-*.json"))
+    """What the shipped model was chosen from."""
+    return trainings(RESULTS / "candidates")
+
+
+def growth() -> str:
+    """What further training brings the shipped model, as it is and with twice the layers."""
+    return trainings(RESULTS / "growth")
+
+
+def trainings(folder: Path) -> str:
+    """τ of each trained model on the validation texts, how fast it orders, and what it was trained on."""
+    files = sorted(folder.glob("*/training-*.json"))
     trained = {one["title"]: one | {"file": file} for file in files if (one := json.loads(file.read_text("utf-8")))}
     kinds, rows = by_kind({title: one["file"].parent for title, one in trained.items()})
     ordered = sorted(rows.items(), key=lambda row: float(row[1][len(kinds)].replace("–", "-inf")))
