@@ -16,12 +16,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from unshuffle.encoders.pretrained.bert import Bert
-from unshuffle.encoders.sentence.transformer_set import TransformerSet, TransformerSetConfig
 from unshuffle.errors import ConfigError, UnshuffleError
 from unshuffle.graph.batch import collate
 from unshuffle.machine import keep_memory
 from unshuffle.storage.files import read_tensors
+from unshuffle.system.config import SystemConfig
 from unshuffle.system.folder import Model, load_model, save_model
 from unshuffle.system.network import Network
 from unshuffle.training.corpus import parsed
@@ -29,6 +28,8 @@ from unshuffle_research.model.mixture import held_out
 from unshuffle_research.model.recipe import load_recipe
 
 Tensors = Mapping[str, Tensor]
+ENCODER = "sentence_encoder.pieces.model."
+APART = "sentence_encoder.apart"
 LAYER = "encoder.layer.{}."
 NORMS = ("attention.output.LayerNorm.", "output.LayerNorm.")
 HEARD = ("attention.output.dense.", "output.dense.")
@@ -66,7 +67,7 @@ def states_of(model: Model, data: Path, recipe: str, documents: int, cache: Path
     found = held_out(mixture, data, "valid", max(1, documents // len(mixture.sources)))
     texts = [document for texts in found.values() for document in texts]
     items = list(model.preparer.items(parsed(texts, model.config.parser, cache)))
-    layers = _bert(model.network).layers
+    layers = list(model.network.get_submodule(f"{ENCODER}encoder.layer").children())
     sums = torch.zeros(2, len(layers))
     pieces = torch.zeros(len(layers))
 
@@ -86,28 +87,19 @@ def states_of(model: Model, data: Path, recipe: str, documents: int, cache: Path
     return means, spreads
 
 
-def _bert(network: Network) -> Bert:
-    encoder = network.sentence_encoder
-    if not isinstance(encoder, TransformerSet):
-        raise ConfigError("growth: the model's encoder has no layers in each other's sight. Take another model.")
-    assert isinstance(encoder.pieces.model, Bert)
-    return encoder.pieces.model
-
-
 def grow(model: Model, other: Tensors, means: Tensor, spreads: Tensor, share: float) -> Model:
     """The larger model."""
-    config = model.config.sentence_encoder
-    assert isinstance(config, TransformerSetConfig)
-    described = config.resolved().architecture | {"num_hidden_layers": 2 * len(means)}
-    encoder = replace(config, source="", architecture=described, alone=2 * config.alone)
-    system = replace(model.config, sentence_encoder=encoder)
+    options = model.config.detached().write()
+    encoder = options["sentence_encoder"]
+    encoder["architecture"]["num_hidden_layers"] = 2 * len(means)
+    encoder["alone"] *= 2
+    system = SystemConfig.read(options)
     network = Network(system, words=model.preparer.tokenizer.size)
     tensors = dict(model.network.state_dict())
-    apart = tensors["sentence_encoder.apart"]
-    layers = grown_layers(_bert(model.network).state_dict(), other, means, spreads, share)
-    tensors = {name: value for name, value in tensors.items() if ".pieces.model." not in name}
-    tensors |= {f"sentence_encoder.pieces.model.{name}": value for name, value in layers.items()}
-    network.load_state_dict(tensors | {"sentence_encoder.apart": apart.repeat_interleave(2, 0)})
+    known = {name.removeprefix(ENCODER): tensors.pop(name) for name in list(tensors) if name.startswith(ENCODER)}
+    layers = grown_layers(known, other, means, spreads, share)
+    tensors |= {ENCODER + name: value for name, value in layers.items()}
+    network.load_state_dict(tensors | {APART: tensors[APART].repeat_interleave(2, 0)})
     return replace(model, config=system, network=network.eval(), calibration=None, card="")
 
 
@@ -126,6 +118,8 @@ def main() -> None:
     chosen = options.parse_args()
     try:
         model = load_model(chosen.model)
+        if APART not in model.network.state_dict():
+            raise ConfigError(f"{model.name}: its sentences do not hear each other. Take another model.")
         other = {name: value.float() for name, value in read_tensors(chosen.layers / "model.safetensors").items()}
         means, spreads = states_of(model, chosen.data, chosen.recipe, chosen.documents, chosen.out / "parses")
         save_model(grow(model, other, means, spreads, chosen.share), chosen.out)
