@@ -108,3 +108,14 @@ def test_a_part_cannot_take_the_place_of_another(install, caplog: pytest.LogCapt
         paragraph_encoders.read({"kind": "nowhere"})
     assert "has a kind 'grn' already" in caplog.text
     assert paragraph_encoders.read({"kind": "grn"}) == before
+
+
+@pytest.mark.parametrize("kind", ["lurking", "lurking:Part", "lurking.py"])
+def test_a_module_without_an_entry_point_is_never_imported(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lurking.py").write_text("raise SystemExit('imported')\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ConfigError, match="no kind 'lurking"):
+        paragraph_encoders.read({"kind": kind})
+    assert "lurking" not in sys.modules
