@@ -36,6 +36,7 @@ GROUPS = {
         "tests/attacks/test_connections.py", "tests/attacks/test_logs.py", "tests/attacks/test_turns.py",
     ],
     "attacks: judges": ["tests/attacks/test_judge_endpoint.py", "tests/attacks/test_judge_folder.py"],
+    "judges: an endpoint that misbehaves": ["tests/judge/test_chat.py"],
     "model folders: damaged": ["tests/faults/test_model_folder.py", "tests/system/test_folder.py"],
     "writes: each fails in turn": ["tests/faults/test_writes.py", "tests/storage/test_files.py"],
     "training: killed, full disk, resumed": ["tests/training/test_resume.py", "tests/training/test_checkpoint.py"],

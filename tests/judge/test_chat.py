@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -195,7 +196,9 @@ def test_an_endpoint_needs_the_name_of_a_model() -> None:
 
 
 @pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
-def test_all_documents_are_answered_whatever_the_endpoint_does(orderer: Orderer, count: int) -> None:
+def test_all_documents_are_answered_whatever_the_endpoint_does(
+    orderer: Orderer, count: int, record_property: Callable[[str, object], None]
+) -> None:
     shares = {"busy": 0.03, "500": 0.02, "broken": 0.02, "chatty": 0.02, "wrong": 0.03, "closed": 0.02, "cut": 0.01}
     shares |= {"huge": 0.004, "slow": 0.004, "strange": 0.01, "listed": 0.01}
     documents = [document(number, 3 + number % 3) for number in range(count)]
@@ -217,6 +220,7 @@ def test_all_documents_are_answered_whatever_the_endpoint_does(orderer: Orderer,
         right += sum(one < two for at, one in enumerate(places) for two in places[at + 1 :])
         all_pairs += len(places) * (len(places) - 1) // 2
     assert right / all_pairs > 0.6  # the model alone knows nothing
+    record_property("inputs", count)
 
 
 def test_an_endpoint_that_is_down_leaves_the_model_s_own_order(
