@@ -35,7 +35,8 @@ def train_and_score(
     shared = [f"--data={data}", f"--cache={folder.parent / 'parses'}", f"--seed={seed}"]
     changes = [f"--set={change}" for change in (*candidate.changes, f"mixture.documents={documents}")]
     train = ["unshuffle", "recipe", candidate.recipe, f"--out={folder}", "--resume", "--passes=1", "--precision=bf16"]
-    score = ["--choosing", f"--model={folder}", f"--results={os.path.relpath(results)}", f"--most={most}", "--shuffles=1"]
+    written = f"--results={os.path.relpath(results)}"  # the command is kept with the figures
+    score = ["--choosing", f"--model={folder}", written, f"--most={most}", "--shuffles=1"]
     subprocess.run([*train, *shared, *changes], env=environment, check=True)
     for texts in ("default", "unseen"):
         subprocess.run(["unshuffle", "domains", texts, *score, *shared], env=environment, check=True)
